@@ -10,7 +10,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
 from truemark.errors import TruemarkError
-from truemark.services.models import ModelSettings, Sources, read_dotenv, read_model_settings
+from truemark.services.models import (
+    DOTENV,
+    ModelSettings,
+    Sources,
+    read_dotenv,
+    read_model_settings,
+)
 
 DEFAULT_OWNER = "Alice"
 
@@ -49,7 +55,7 @@ def _timezone(sources: Sources, name: str) -> ZoneInfo | None:
 
 
 def load_settings(
-    environ: Mapping[str, str], *, dotenv: Path = Path(".env"), owner: str | None = None
+    environ: Mapping[str, str], *, dotenv: Path = DOTENV, owner: str | None = None
 ) -> Settings:
     """Read the settings; raises a `TruemarkError` for a bad value. `environ` is not changed."""
     _check_clock(environ)

@@ -16,7 +16,7 @@ from truemark.command import (
     note,
     tell,
 )
-from truemark.comparison import NotComparableError, compare
+from truemark.comparison import NotComparableError, comparable_runs, compare
 from truemark.errors import TruemarkError
 from truemark.files import append_text, write_atomically
 from truemark.folders import comparable_groups, pairs_to_check, runs_to_draw
@@ -51,14 +51,19 @@ def compare_runs(options: argparse.Namespace) -> int:
     groups, left_out = comparable_groups(options.runs)
     _tell_left_out(left_out, options.runs)
     names = data_names(run for runs in groups for run in runs)
-    shown = []
+    shown, status = [], DONE
     for runs in groups:
         tool, data = runs[0].tool, names[runs[0].data_id]
         heading = f"{tool}: {data}" if len(groups) > 1 else ""
         about = Section(heading, facts={"tool": tool, "data": data})
+        kept, reasons = comparable_runs(runs)
+        if len(kept) > 1 and reasons:
+            runs, status = kept, FAILED
+            for reason in reasons:
+                note(f"failed: {reason}")
         shown.append([about, *comparison_sections(compare(runs, anyway=options.anyway))])
     tell(_show_all(shown, options.format, "comparisons"))
-    return DONE
+    return status
 
 
 def _show_all(groups: Sequence[Sequence[Section]], form: Form, name: str) -> str:
@@ -138,7 +143,7 @@ def check_runs(options: argparse.Namespace) -> int:
         asked = "--fail-if-worse" if criteria.fail_if_worse else "--margin"
         options.refuse(f"{asked} needs --against BASELINE")
     _spare_records(options.junit)
-    pairs = pairs_to_check(options.run, options.against)
+    pairs, doubt = pairs_to_check(options.run, options.against)
     if options.junit and len(pairs) > 1:
         options.refuse(
             f"--junit is for one run, and {options.run} holds runs on {len(pairs)} kinds of data"
@@ -148,6 +153,8 @@ def check_runs(options: argparse.Namespace) -> int:
     except NotComparableError as error:
         note(f"error: {error}")
         return NOT_COMPARABLE
+    if doubt is not None:
+        gates = [replace(gate, doubt=gate.doubt or doubt) for gate in gates]
     names = data_names(run for run, _ in pairs)
     named = [(gate, names[gate.run.data_id]) for gate in gates]
     shown = [gate_sections(gate, data) for gate, data in named]

@@ -20,6 +20,7 @@ from truemark.summary import (
     cluster_nouns,
     cluster_of,
     count_row,
+    scored_units,
     summarise,
     unit_nouns,
 )
@@ -185,6 +186,28 @@ def compare(
         against=tuple(against),
         differing=differing,
     )
+
+
+def comparable_runs(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """Return the runs that share scored units with the first scored one, and say why others do not.
+
+    Runs on other data are kept, for `compare` to refuse.
+    """
+    kept: list[Run] = []
+    reasons: list[str] = []
+    for name, run in zip(run_names(runs), runs, strict=True):
+        if not scored_units(run):
+            reasons.append(f"{name}: has no scored {unit_nouns(run)[0]}, so it is not compared")
+            continue
+        first = kept[0] if kept else run
+        if run.data_id == first.data_id and not paired_units(first, run):
+            reasons.append(
+                f"{name}: has no scored {unit_nouns(run)[0]} in common with {first.system.name},"
+                " so it is not compared"
+            )
+            continue
+        kept.append(run)
+    return kept, reasons
 
 
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ def comparable_groups(paths: _Paths) -> tuple[list[list[Run]], int]:
     """
     if len(paths) == 1:
         return _groups_of_folder(paths[0])
-    baselines, *others = [newest_runs(path) for path in paths]
+    baselines, *others = [_newest_runs(path)[0] for path in paths]
     if not all(baselines.keys() & runs.keys() for runs in others):
         return [
             [baseline, *(_closest(baseline, runs) for runs in others)]
@@ -85,26 +85,39 @@ def newest_of_systems(runs: Iterable[Run]) -> list[Run]:
 
 def pairs_to_check(
     run: str | os.PathLike[str], against: str | os.PathLike[str] | None
-) -> list[tuple[Run, Run | None]]:
+) -> tuple[list[tuple[Run, Run | None]], str | None]:
     """Return the runs to check, each with the run on the same data to compare it with.
 
-    If no two are on the same data, each comes with the closest run.
+    If no two are on the same data, each comes with the closest run. The text says why newer runs
+    than these may be meant; None if they are surely the newest.
     """
-    runs = newest_runs(run)
+    runs, doubt = _newest_runs(run)
     if against is None:
-        return [(checked, None) for checked in runs.values()]
-    baselines = newest_runs(against)
+        return [(checked, None) for checked in runs.values()], doubt
+    baselines, doubt_of_baseline = _newest_runs(against)
     shared: list[tuple[Run, Run | None]] = [
         (runs[data], baselines[data]) for data in runs if data in baselines
     ]
-    return shared or [(checked, _closest(checked, baselines)) for checked in runs.values()]
+    closest = [(checked, _closest(checked, baselines)) for checked in runs.values()]
+    return shared or [*closest], doubt or doubt_of_baseline
 
 
-def newest_runs(path: str | os.PathLike[str]) -> dict[str, Run]:
-    """Return the newest run of a folder on each kind of data, or the run of a record or an id."""
-    many = Path(path).is_dir() or _names_run(path)
-    runs = all_runs(path) if many else [load_run(find_record(path, note))]
-    return {run.data_id: run for run in runs}
+def _newest_runs(path: str | os.PathLike[str]) -> tuple[dict[str, Run], str | None]:
+    """Return the newest run of a folder on each kind of data, or the run of a record or an id.
+
+    The text names a record that could not be read and may be newer.
+    """
+    doubt = None
+    if Path(path).is_dir():
+        timeline = _require_runs(read_timeline(path), path, note)
+        runs, doubt = [run for _, run in timeline.runs], timeline.doubt
+    elif _names_run(path):
+        runs = all_runs(path)
+    else:
+        named = _records_named(path, note)
+        runs = [load_run(named.runs[-1][0] if named else path)]
+        doubt = named.doubt if named else None
+    return {run.data_id: run for run in runs}, doubt
 
 
 def all_runs(path: str | os.PathLike[str]) -> list[Run]:
@@ -135,9 +148,15 @@ def find_record(
     `runs/base.run.json` both find `runs/base.1a2b3c4d.run.json`. `tell` gets a line that says so,
     and one for each record of the name that cannot be read.
     """
+    named = _records_named(path, tell)
+    return named.runs[-1][0] if named else Path(path)
+
+
+def _records_named(path: str | os.PathLike[str], tell: Callable[[str], None]) -> Timeline | None:
+    """Read the records that FOLDER/NAME means; None where the path is a file or means none."""
     wanted = Path(path)
     if os.path.lexists(wanted):
-        return wanted
+        return None
     name = re.compile(re.escape(wanted.name.removesuffix(SUFFIX)) + rf"(\.{_RUN_ID.pattern})?")
     records = [
         record
@@ -145,10 +164,10 @@ def find_record(
         if name.fullmatch(record.name.removesuffix(SUFFIX)) and record.is_file()
     ]
     if not records:
-        return wanted
-    newest = _require_runs(timeline_of(records), wanted, tell).runs[-1][0]
-    tell(f"{path}: the newest record of this name is {newest}")
-    return newest
+        return None
+    timeline = _require_runs(timeline_of(records), wanted, tell)
+    tell(f"{path}: the newest record of this name is {timeline.runs[-1][0]}")
+    return timeline
 
 
 def _require_runs(

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -198,13 +198,16 @@ def _expected(kind: Any, message: str) -> str:
     return " or ".join(names) + wanted[2].replace(">=", "of at least").replace("<=", "of at most")
 
 
-def shown(value: object) -> str:
-    """Shorten a value from outside to show it in a message, on one line."""
+def shown(value: object, hide: Callable[[str], str] = str) -> str:
+    """Shorten a value from outside to show it in a message, on one line.
+
+    `hide` removes secrets before the text is cut, which could leave half a secret.
+    """
     if isinstance(value, str):
-        text = repr(value[: _LONGEST_SHOWN + 1])
+        text = repr(hide(value)[: _LONGEST_SHOWN + 1])
     else:
         try:
-            text = json.dumps(value, ensure_ascii=False)
+            text = hide(json.dumps(value, ensure_ascii=False))
         except (ValueError, TypeError, RecursionError):  # thousands of digits; nested too deep
             text = f"a value of type {type(value).__name__}"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."

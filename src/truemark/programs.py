@@ -24,6 +24,7 @@ from typing import IO, Any, Literal
 
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import checksum
+from truemark.services.keys import without_keys
 from truemark.signature import data_hash
 from truemark.text import one_line
 
@@ -252,8 +253,9 @@ class RunningProgram:
         writer = self._start_writing(b"%d\n%b" % (len(data), data), then_close=False)
         length = self._read_line(deadline)
         if not length.isdigit():
+            line = one_line(without_keys(length.decode("utf-8", "replace")))
             raise ProgramError(
-                f"answers {one_line(length.decode('utf-8', 'replace'))!r}, expected the number"
+                f"answers {line[:_LONGEST_COMPLAINT]!r}, expected the number"
                 " of bytes that follow, on its own line"
             )
         self._expect_no_more_than(int(length))
@@ -264,7 +266,7 @@ class RunningProgram:
     def _read_line(self, deadline: float) -> bytes:
         while b"\n" not in self._rest[: _LONGEST_LENGTH + 1]:
             if len(self._rest) > _LONGEST_LENGTH:
-                return self._rest[:_LONGEST_COMPLAINT]
+                return self._rest[: 10 * _LONGEST_COMPLAINT]
             self._rest += self._more(deadline)
         line, _, self._rest = self._rest.partition(b"\n")
         return line.strip()
@@ -318,7 +320,8 @@ class RunningProgram:
         """Return the end of what the program said on standard error, as one line."""
         lines = [line for line in self._complaints.split(b"\n") if line.strip()]
         text = b" ".join(lines[-_COMPLAINT_LINES:]).decode("utf-8", "replace")
-        return one_line(text)[-_LONGEST_COMPLAINT:]
+        # Before it is cut, which could leave half a key.
+        return one_line(without_keys(text))[-_LONGEST_COMPLAINT:]
 
     def _start_writing(self, data: bytes, *, then_close: bool) -> threading.Thread:
         def write(stream: IO[bytes]) -> None:

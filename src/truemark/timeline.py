@@ -18,10 +18,14 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The runs with their files, newest last, and one warning per record that could not be read."""
+    """The runs with their files, newest last, and one warning per record that could not be read.
+
+    `doubt` names a record that could not be read and may be newer than the newest run.
+    """
 
     runs: tuple[tuple[Path, Run], ...]
     warnings: tuple[str, ...]
+    doubt: str | None = None
 
     @property
     def data_names(self) -> dict[str, str]:
@@ -50,13 +54,22 @@ def timeline_of(records: Iterable[Path]) -> Timeline:
     """Read these records; runs of the same moment stay in the order in which they were written."""
     runs: list[tuple[Path, Run]] = []
     warnings = []
+    unread: list[Path] = []
     for path in records:
         try:
             runs += [(path, run) for run in load_runs(path)]
         except TruemarkError as error:
             warnings.append(f"{error}; skipped")
+            unread.append(path)
     runs.sort(key=lambda row: (moment_of(row[1]), _written_ns(row[0]), str(row[0])))
-    return Timeline(tuple(runs), tuple(warnings))
+    return Timeline(tuple(runs), tuple(warnings), _doubt(unread, runs[-1][0]) if runs else None)
+
+
+def _doubt(unread: Sequence[Path], newest: Path) -> str | None:
+    last = max(unread, key=_written_ns, default=None)
+    if last is None or _written_ns(last) < _written_ns(newest):
+        return None
+    return f"{last} cannot be read and is not older than {newest}; mend or remove it"
 
 
 def _records_below(folder: Path) -> Sequence[Path]:

@@ -30,6 +30,7 @@ from tests.cal_ai.sample_folders import (
 )
 
 from cal_ai.defaults import EMBEDDED
+from truemark.errors import TruemarkError
 from truemark.services.retry import CallPolicy
 
 
@@ -501,6 +502,24 @@ def test_fail_under_gates_a_build(
     ran = gemini.benchmark("--fail-under", least, "--no-summary")
     assert ran.status == expected
     assert ("f1 0.6667 is below --fail-under" in ran.err) == bool(expected)
+
+
+@pytest.mark.parametrize("writes", ["write_run", "write_atomically", "append"])
+def test_scores_are_printed_before_the_error_of_a_disk_that_is_full(
+    gemini: CommandLine, llm: LoopbackLLM, monkeypatch: pytest.MonkeyPatch, writes: str
+) -> None:
+    def full(*_: object) -> None:
+        raise TruemarkError("x: cannot be written: No space left on device")
+
+    monkeypatch.setattr(f"cal_ai.benchmark.run.{writes}", full)
+    write_samples(gemini.folder / "samples", 2)
+    llm.set_script(answers_and_summary)
+    ran = gemini.benchmark()
+    assert ran.status == 1
+    assert ran.out.startswith("2 samples: 2 scored, 0 failed")
+    assert ("report  " in ran.out) == (writes == "append")
+    last = ran.said.splitlines()[-1]
+    assert last.startswith("error: x: cannot be written: No space left on device; 2 answers are")
 
 
 def test_verbose_tells_why_a_sample_has_less_than_full_scores(

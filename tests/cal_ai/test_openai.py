@@ -264,6 +264,13 @@ def test_an_error_inside_a_successful_reply_is_told(llm: LoopbackLLM) -> None:
         extract(llm)
 
 
+def test_a_successful_reply_that_is_cut_off_is_called_no_valid_json(llm: LoopbackLLM) -> None:
+    llm.set_script([Reply(body=b'{"choices": [{"message": {"content": "[')])
+
+    with pytest.raises(CallFailed, match=r"the reply is not valid JSON: Unterminated string .*cut"):
+        extract(llm)
+
+
 @pytest.mark.parametrize(
     ("body", "found"), [(b"", "it is empty"), (b"<html>busy</html>", "a web page")]
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from testing.loopback import Call, LoopbackLLM, Reply, answer, status
+import pytest
+from testing.loopback import Call, LoopbackLLM, Reply, answer, says, status
 from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, write_samples
 
 from cal_ai.extractors.prompt import BUILT_IN
@@ -33,6 +34,18 @@ def test_each_model_is_run_recorded_and_compared_with_the_first(
     assert done.err.count("extractor: gemini") == 2
 
 
+def test_the_model_that_is_below_the_required_f1_is_named(
+    gemini: CommandLine, llm: LoopbackLLM, tmp_path: Path
+) -> None:
+    write_samples(tmp_path / "samples", 2)
+    llm.set_script(by_model)
+    flags = ("--no-summary", "--fail-under", "0.5", "--model", "good", "--model", "bad")
+    done = gemini("benchmark", "samples", *flags)
+    assert done.status == 1
+    lines = [line for line in done.err.splitlines() if "--fail-under" in line]
+    assert lines == ["bad: f1 0.0000 is below --fail-under 0.5"]
+
+
 def test_a_model_that_is_refused_does_not_stop_the_others(
     gemini: CommandLine, llm: LoopbackLLM, tmp_path: Path
 ) -> None:
@@ -47,6 +60,23 @@ def test_a_model_that_is_refused_does_not_stop_the_others(
     shown = json.loads(done.out)
     assert [run["model"] for run in shown["runs"]] == ["good", "bad"]
     assert shown["comparison"]["against_the_first"][0]["verdict"]
+
+
+@pytest.mark.parametrize("models", [("ok", "html", "other"), ("html", "ok", "other")])
+def test_a_model_without_a_scored_sample_is_named_and_the_others_are_compared(
+    gemini: CommandLine, llm: LoopbackLLM, tmp_path: Path, models: tuple[str, ...]
+) -> None:
+    write_samples(tmp_path / "samples", 8)
+    page = says("<html>Sign in</html>")
+    llm.set_script(lambda call: page if "html" in call.path else answer(events=[GOT_LUNCH]))
+    flags = [flag for model in models for flag in ("--model", model)]
+    done = gemini("benchmark", "samples", "--no-summary", *flags)
+    assert done.status == 1
+    assert "failed: html: has no scored sample, so it is not compared" in done.err
+    assert done.out.count("samples: ") == 3
+    assert "other against ok: " in done.out
+    alone = gemini("benchmark", "samples", "--no-summary", "--model", "ok", "--model", "html")
+    assert alone.out.count("samples: ") == 2
 
 
 def test_two_prompts_are_two_systems_on_the_same_data(

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import html
 import json
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from testing.hostile_server import Answer, HostileServer
 from testing.loopback import LoopbackLLM, says
-from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine
+from tests.cal_ai.sample_folders import GOT_LUNCH, CommandLine, write_samples
 from tests.hostile.addresses import EVENT, LISTED, multistatus
 from tests.hostile.echoes import ENCODINGS
 from tests.hostile.kinds import SECRETS, TRANSCRIPT
 
+from truemark.services.keys import without_keys
 from truemark.services.secrets import without_secrets
 
 
@@ -71,3 +74,63 @@ def test_a_password_that_a_server_gives_back_as_a_title_is_not_shown(
     assert day in event
     assert SECRETS["caldav"] not in ran.out + ran.err
     assert written not in ran.out + ran.err
+
+
+ANSWER = {"events": [{**GOT_LUNCH, "title": "Lunch KEY"}]}
+LEAKS = f"""
+import json, os
+from truemark.services.calls import CallFailed
+
+KEY = os.environ["OPENAI_API_KEY"]
+
+def raises(request):
+    raise KeyError(KEY)
+
+def fails(request):
+    raise CallFailed(f"no answer with {{KEY}}", raw=KEY)
+
+def titled(request):
+    return json.dumps({ANSWER}).replace("KEY", KEY)
+"""
+
+
+@pytest.mark.parametrize(
+    "extractor",
+    [
+        "cmd:sh -c 'echo \"> Authorization: Bearer $OPENAI_API_KEY\" >&2; exit 22'",
+        "cmd:sh -c 'printf %0290d 0 >&2; echo \"$OPENAI_API_KEY\" >&2; exit 22'",
+        "cmd:sh -c 'echo \"$OPENAI_API_KEY\"'",
+        f"cmd:sh -c 'sed \"s/KEY/$OPENAI_API_KEY/\" answer.json #{SECRETS['openai']}'",
+        "py:leaks:raises",
+        "py:leaks:fails",
+        "py:leaks:titled",
+        "py:leaks_on_import:extract",
+    ],
+)
+def test_a_key_that_a_users_own_extractor_quotes_reaches_no_file_and_no_output(
+    cal_ai: CommandLine, monkeypatch: pytest.MonkeyPatch, extractor: str
+) -> None:
+    secret = SECRETS["openai"]
+    folder = cal_ai.folder
+    write_samples(folder / "samples", 1)
+    (folder / "answer.json").write_text(json.dumps(ANSWER))
+    (folder / "leaks.py").write_text(LEAKS)
+    (folder / "leaks_on_import.py").write_text('import os\nos.stat(os.environ["OPENAI_API_KEY"])\n')
+    monkeypatch.delitem(sys.modules, "leaks", raising=False)
+    cal_ai.set(OPENAI_API_KEY=secret)
+    ran = cal_ai.benchmark("--extractor", extractor, "--output", "reports")
+    files = [path.read_text() for path in folder.glob("reports/*")]
+    assert "[key]" in ran.out + ran.err + "".join(files)
+    for text in (ran.out, ran.err, *files):
+        assert secret[-8:] not in text
+    monkeypatch.delitem(sys.modules, "leaks", raising=False)
+
+
+def test_keys_of_every_name_and_those_in_the_settings_file_are_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("CALDAV_PASSWORD='open sesame'\n")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789")
+    said = without_keys("401: bad key sk-ant-0123456789, or bad password open sesame")
+    assert said == "401: bad key [key], or bad password [key]"

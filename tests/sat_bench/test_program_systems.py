@@ -200,3 +200,40 @@ def test_callables_libraries_and_programs_run_on_workers(splitter: str) -> None:
 def test_a_timeout_is_a_number_above_zero(value: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["-timeout", value]) == 2
     assert "a number of seconds above 0" in capsys.readouterr().err
+
+
+LEAKS = """
+import os
+
+def raises(text):
+    raise KeyError(os.environ["OPENAI_API_KEY"])
+
+def answers(text):
+    return {"message": 55 * "a" + os.environ["OPENAI_API_KEY"]}
+"""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "cmd:sh -c 'echo \"> Authorization: Bearer $OPENAI_API_KEY\" >&2; exit 22'",
+        "cmd:sh -c 'echo \"Here you are: $OPENAI_API_KEY\"'",
+        "cmd+:sh -c 'echo \"$OPENAI_API_KEY\"; sleep 9'",
+        "py:leaks:raises",
+        "py:leaks:answers",
+    ],
+)
+def test_a_key_that_a_users_own_system_quotes_is_not_shown(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    model: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "leaks", raising=False)
+    (tmp_path / "leaks.py").write_text(LEAKS, encoding="utf-8")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789-0123456789")
+    main(["-model", model])
+    printed = "".join(capsys.readouterr())
+    assert "[key]" in printed
+    assert "sk-canary" not in printed

@@ -104,7 +104,24 @@ def test_a_call_never_comes_back_before_it_was_asked_to(dice: float, asked_s: fl
 
     _, _, (slept,) = call(script, CallPolicy(), dice)
 
-    assert asked_s <= slept <= asked_s * 1.1 + 1e-9
+    assert asked_s <= slept <= max(1.0, asked_s * 1.1 + 1e-9)
+
+
+@pytest.mark.parametrize("header", ["0", "Wed, 01 Jan 2020 00:00:00 GMT"])
+def test_a_server_that_asks_for_no_wait_does_not_switch_the_waits_off(header: str) -> None:
+    busy = TransientError("busy", retry_after_s=parse_retry_after(header, NOW))
+
+    _, _, sleeps = call([busy] * 5, CallPolicy(backoff_s=1.0))
+
+    assert sleeps == [1.0, 2.0, 4.0, 8.0]
+
+
+def test_a_request_that_is_changed_is_made_without_a_wait() -> None:
+    script: list[str | Exception] = [TransientError("no temperature", at_once=True), "fine"]
+
+    _, _, sleeps = call(script, CallPolicy())
+
+    assert sleeps == [0.0]
 
 
 def test_the_last_reason_is_told_when_all_attempts_fail() -> None:

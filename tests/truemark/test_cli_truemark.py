@@ -51,6 +51,19 @@ def test_a_comparison_says_verdict_interval_p_and_what_changed(
     assert "p and intervals of differences are corrected for several comparisons" in text
 
 
+@pytest.mark.parametrize("names", [("old", "new", "down"), ("down", "old", "new")])
+def test_a_run_without_a_scored_unit_is_named_and_the_others_are_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str], names: tuple[str, ...]
+) -> None:
+    write_run("down.run.json", made("down", {"a00": (), "b01": ()}))
+    assert main(["compare", *(f"{name}.run.json" for name in names)]) == 1
+    printed = capsys.readouterr()
+    assert "new against old: better" in printed.out
+    assert "failed: down: has no scored unit, so it is not compared" in printed.err
+    assert main(["compare", "old.run.json", "down.run.json"]) == 1
+    assert "down and old have no scored unit in common" in capsys.readouterr().err
+
+
 def test_what_could_have_been_seen_is_said_where_nothing_was(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

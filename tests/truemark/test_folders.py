@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,7 @@ def test_a_name_without_a_file_means_the_newest_record_of_that_name(
     assert f"runs/{name}: the newest record of this name is {newest_file}\n" in told.err
     assert f"warning: {damaged}: " in told.err
     assert main(["report", f"runs/{name}", "-o", "page.html"]) == 0
+    os.utime(damaged, (0, 0))  # a newer one would leave the check inconclusive
     assert main(["check", f"runs/{name}", "--against", "before", "--fail-if-worse"]) == 0
     assert main(["check", "runs/base.bare", "--fail-under", "0.99"]) == 1
     newest = many("base", 0, started="2026-03-04T09:00:00+00:00")
@@ -266,3 +268,19 @@ def test_no_folder_of_several_is_silently_left_out(
     write_run("third/one.run.json", many("third", 1, signature={"data": "d3"}))
     assert main(["compare", "old", "old", "third"]) == 1
     assert "third is not comparable with old" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("unread", ['{"format": "truemark.ru', '{"format": "truemark.run/2"}'])
+@pytest.mark.parametrize("arguments", [["after"], ["after/run"], ["before", "--against", "after"]])
+def test_a_check_is_inconclusive_if_the_newest_record_cannot_be_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], unread: str, arguments: list[str]
+) -> None:
+    write_run("after/run.1a2b3c4d.run.json", many("after", 0, started=LATER))
+    damaged = folder / "after/run.2a2b3c4d.run.json"
+    damaged.write_text(unread)
+    check = ["check", *arguments, "--fail-under", "0.1"]
+    assert main(check) == 3
+    assert "run.2a2b3c4d.run.json cannot be read and is not older than" in capsys.readouterr().out
+    assert main([*check[:-1], "0.99"]) == 1
+    os.utime(damaged, (0, 0))
+    assert main(check) == 0

@@ -41,7 +41,8 @@ class Finished:
     """A finished run; `categories` are the scores of each category of samples.
 
     `spent` is what this run took, `replayed` what replayed answers took when they were recorded.
-    `summary_call` is the part of `spent` that the call for the AI summary took.
+    `summary_call` is the part of `spent` that the call for the AI summary took. `fault` says why a
+    file of the run could not be written.
     """
 
     plan: Plan
@@ -53,6 +54,7 @@ class Finished:
     replayed: TotalSpent | None
     comparison: Comparison | None = None
     summary_call: TotalSpent | None = None
+    fault: str | None = None
 
     @property
     def scores(self) -> Scores | None:
@@ -115,7 +117,7 @@ def add_summary_call(finished: Finished, call: TotalSpent) -> Finished:
     return replace(finished, spent=total, summary_call=call)
 
 
-def text_summary(finished: Finished, report: Path) -> str:
+def text_summary(finished: Finished, report: Path | None) -> str:
     sections = [replace(section, heading="") for section in run_sections(finished)]
     if finished.comparison is not None:
         verdict = comparison_sections(finished.comparison)[1].sentences
@@ -127,7 +129,8 @@ def text_summary(finished: Finished, report: Path) -> str:
         rows.append(("failed", f"and {len(failed) - _FAILURES} more, see the report"))
     if (answers := _answers_path(finished)) is not None:
         rows.append(("answers", str(answers)))
-    rows += [("record", str(record_path(finished.run, report))), ("report", str(report))]
+    if report is not None:
+        rows += [("record", str(record_path(finished.run, report))), ("report", str(report))]
     # The head of this table is the empty line between it and the sections.
     return as_text(sections) + render(Table(NO_HEAD, tuple(rows)), "text")
 
@@ -137,7 +140,7 @@ def record_path(run: Run, report: Path) -> Path:
     return report.with_suffix(f".{run.id}{SUFFIX}")
 
 
-def json_facts(finished: Finished, report: Path) -> dict[str, object]:
+def json_facts(finished: Finished, report: Path | None) -> dict[str, object]:
     """Return the facts for JSON: unrounded numbers, and an object per answer."""
     spent, replayed, call = finished.spent, finished.replayed, finished.summary_call
     return {
@@ -153,7 +156,7 @@ def json_facts(finished: Finished, report: Path) -> dict[str, object]:
         "wall_s": finished.run.seconds,
         "results": [_result_facts(result) for result in finished.results],
         "answers": _answers_path(finished),
-        "record": record_path(finished.run, report),
+        "record": report and record_path(finished.run, report),
         "report": report,
     }
 

@@ -38,12 +38,12 @@ from cal_ai.extractors.protocol import Extractor
 from cal_ai.extractors.replay import Recording, ReplayExtractor
 from cal_ai.settings import load_settings
 from truemark.command import inform, note, tell
-from truemark.comparison import compare
+from truemark.comparison import comparable_runs, compare
 from truemark.errors import TruemarkError
 from truemark.files import write_atomically
 from truemark.jsonlines import append
 from truemark.jsontext import to_json
-from truemark.records import without_texts, write_run
+from truemark.records import Run, without_texts, write_run
 from truemark.sections import Section, all_facts, as_text, comparison_sections
 from truemark.services.calls import Prompt, Usage
 from truemark.text import counted
@@ -76,7 +76,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
     ]
     require_writable(options.output)
     baseline = open_baseline(options.baseline, samples) if options.baseline else None
-    runs: list[tuple[Finished, Path]] = []
+    runs: list[tuple[Finished, Path | None]] = []
     status = 0
     for number, (model, extractor) in enumerate(zip(models, extractors, strict=True)):
         inform(choice_line(options.extractor, model, settings, extractor))
@@ -96,15 +96,26 @@ def benchmark_command(options: argparse.Namespace) -> int:
         if baseline is not None and finished.comparison is None:
             _warn([f"{options.baseline}: no sample in common with this run"])
         runs.append((finished, report))
-        status = max(status, _status(finished, options.fail_under))
-    tell(_show(runs, options.format, several=len(models) > 1))
+        status = max(status, _status(finished, options.fail_under, several=len(models) > 1))
+    comparable, reasons = comparable_runs([finished.run for finished, _ in runs])
+    if len(models) > 1:
+        for reason in reasons:
+            note(f"failed: {reason}")
+    tell(_show(runs, comparable, options.format, several=len(models) > 1))
+    for finished, _ in runs:
+        if finished.fault is not None:
+            note(f"error: {finished.fault}{_kept(finished.plan)}")
+            status = 1
     return status
 
 
 async def run_plan(
     plan: Plan, baseline: Baseline | None, on_result: Callable[[Result], None]
-) -> tuple[Finished, Path]:
-    """Ask, score, record, compare and report; append to the history when all else is done."""
+) -> tuple[Finished, Path | None]:
+    """Ask, score, record, compare and report; append to the history when all else is done.
+
+    A report that cannot be written is missing, and the run is returned with the reason.
+    """
     begun_s = time.perf_counter()
     results = await extract_all(plan, on_result)
     finished = finish(plan, results, time.perf_counter() - begun_s)
@@ -114,6 +125,18 @@ async def run_plan(
     narrative, call = await narrate(finished)
     if call is not None:
         finished = add_summary_call(finished, call)
+    report = None
+    try:
+        report = _write_report(finished, narrative)
+        append(plan.output / HISTORY_FILE, history_line(finished))
+    except TruemarkError as error:
+        finished = replace(finished, fault=str(error))
+    return finished, report
+
+
+def _write_report(finished: Finished, narrative: list[Section]) -> Path:
+    """Write the record of a run and its report, and return the path of the report."""
+    plan = finished.plan
     report = create_new(plan.output, plan.started, ".md")
     try:
         record = without_texts(finished.run) if plan.redact else finished.run
@@ -122,8 +145,7 @@ async def run_plan(
     except BaseException:
         report.unlink(missing_ok=True)
         raise
-    append(plan.output / HISTORY_FILE, history_line(finished))
-    return finished, report
+    return report
 
 
 def _plan(
@@ -221,7 +243,7 @@ def _prompt_tokens(prompt: Prompt) -> int:
     return narrow // _CHARACTERS_PER_TOKEN + wide
 
 
-def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finished, Path]:
+def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finished, Path | None]:
     """Run the plan with a line on stderr per answer; if it ends early, tell what is kept."""
     answered = 0
 
@@ -233,7 +255,7 @@ def _run(plan: Plan, baseline: Baseline | None, *, verbose: bool) -> tuple[Finis
             for line in mistake_lines(result):
                 inform(f"  {line}")
 
-    async def run_and_close() -> tuple[Finished, Path]:
+    async def run_and_close() -> tuple[Finished, Path | None]:
         try:
             return await run_plan(plan, baseline, tell_progress)
         finally:
@@ -258,7 +280,8 @@ def _kept(plan: Plan) -> str:
     return f"; {count} kept in {plan.store.path}, --resume continues from there"
 
 
-def _status(finished: Finished, fail_under: float | None) -> int:
+def _status(finished: Finished, fail_under: float | None, *, several: bool) -> int:
+    of = f"{finished.run.system.name}: " if several else ""
     failed, scores = finished.summary.failed, finished.scores
     refused = sum(_TOO_MANY in (unit.failed or "") for unit in failed)
     if refused:
@@ -268,10 +291,10 @@ def _status(finished: Finished, fail_under: float | None) -> int:
         )
     if fail_under is not None:
         if scores is None:
-            note(f"f1 is unknown, --fail-under {fail_under:g} is not reached")
+            note(f"{of}f1 is unknown, --fail-under {fail_under:g} is not reached")
             return 1
         if scores.f1 < fail_under:
-            note(f"f1 {scores.f1:.4f} is below --fail-under {fail_under:g}")
+            note(f"{of}f1 {scores.f1:.4f} is below --fail-under {fail_under:g}")
             return 1
     if not finished.summary.scored and not failed:
         note(f"nothing was scored: {finished.plan.folder} has no sidecar")
@@ -279,11 +302,17 @@ def _status(finished: Finished, fail_under: float | None) -> int:
     return 1 if failed else 0
 
 
-def _show(runs: Sequence[tuple[Finished, Path]], form: str, *, several: bool) -> str:
-    """Show each run, and compare several runs with the first."""
+def _show(
+    runs: Sequence[tuple[Finished, Path | None]],
+    comparable: Sequence[Run],
+    form: str,
+    *,
+    several: bool,
+) -> str:
+    """Show each run, and compare those that are comparable with the first of them."""
     compared: Sequence[Section] = ()
-    if len(runs) > 1:
-        compared = comparison_sections(compare([finished.run for finished, _ in runs]))
+    if len(comparable) > 1:
+        compared = comparison_sections(compare(comparable))
     if form == "json":
         facts = [json_facts(finished, report) for finished, report in runs]
         comparison = all_facts(compared) if compared else None

@@ -30,6 +30,7 @@ from truemark.programs import (
     started,
 )
 from truemark.services.calls import CallFailed
+from truemark.services.keys import keys_removed_from_errors, without_keys
 
 T = TypeVar("T")
 
@@ -38,9 +39,10 @@ class CallableExtractor:
     """Extracts with a callable from a `Request` to events; one call at a time unless async."""
 
     def __init__(self, name: str, *, timeout_s: float) -> None:
-        self.name = name
+        self.name = without_keys(name)
         self.model = None
-        self._function = import_callable(name.partition(":")[2])
+        with keys_removed_from_errors():
+            self._function = import_callable(name.partition(":")[2])
         self._timeout_s = timeout_s
         self._turn = asyncio.Lock()
 
@@ -50,19 +52,22 @@ class CallableExtractor:
         return {"source": source_checksum(self._function)[:12]}
 
     async def extract_events(self, request: Request) -> Extraction:
+        with keys_removed_from_errors():
+            return _extraction(_as_answer(self.name, await self._within_timeout(request)))
+
+    async def close(self) -> None:
+        """Nothing is held open between calls."""
+
+    async def _within_timeout(self, request: Request) -> object:
         try:
             async with asyncio.timeout(self._timeout_s):
-                returned = await self._call(request)
+                return await self._call(request)
         except TimeoutError:
             raise CallFailed(f"no answer within {self._timeout_s:g} s") from None
         except (CallFailed, TruemarkError):
             raise
         except (Exception, SystemExit) as error:
             raise CallFailed(f"{self.name} raised {foreign_reason(error)}") from error
-        return _extraction(_as_answer(self.name, returned))
-
-    async def close(self) -> None:
-        """Nothing is held open between calls."""
 
     async def _call(self, request: Request) -> object:
         if inspect.iscoroutinefunction(self._function):
@@ -86,10 +91,11 @@ class ProgramExtractor:
     """Extracts with a program that is started for each conversation."""
 
     def __init__(self, name: str, *, timeout_s: float) -> None:
-        self.name = name
+        self.name = without_keys(name)
         self.model = None
-        self._words = parse_command(name.partition(":")[2])
-        require_program(self._words)
+        with keys_removed_from_errors():
+            self._words = parse_command(name.partition(":")[2])
+            require_program(self._words)
         self._timeout_s = timeout_s
 
     @property
@@ -100,7 +106,7 @@ class ProgramExtractor:
     async def extract_events(self, request: Request) -> Extraction:
         data = json.dumps(request_fields(request), ensure_ascii=False).encode("utf-8", "replace")
         try:
-            with started(self._words, self._timeout_s) as program:
+            with keys_removed_from_errors(), started(self._words, self._timeout_s) as program:
                 output = await _in_thread(lambda: program.answer_to(data))
         except ProgramError as error:
             raise CallFailed(f"{self.name}: {error}") from error
@@ -167,6 +173,7 @@ def _iso(value: object) -> object:
 
 
 def _extraction(answer: str) -> Extraction:
+    answer = without_keys(answer)
     try:
         return Extraction(parse_answer(answer), None, 1, answer)
     except AnswerError as error:

@@ -17,6 +17,7 @@ from sat_bench.models.alignment import aligned
 from sat_bench.models.protocol import CERTAIN, Loss, ModelError, Probabilities, certain_ends
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
+from truemark.services.keys import without_keys
 
 LEAST_KEPT = 0.2  # of the characters of a text
 _FEW_INVENTED = 40  # characters; an answer to a very short text may contain a remark
@@ -43,9 +44,10 @@ class TextSystem:
             try:
                 split = stack.enter_context(self.start())
             except TruemarkError as error:
-                raise ModelError(f"{self.name}: {error}") from error
+                raise ModelError(without_keys(f"{self.name}: {error}")) from error
             except Exception as error:
-                raise ModelError(f"{self.name}: does not start: {foreign_reason(error)}") from error
+                reason = without_keys(foreign_reason(error))
+                raise ModelError(f"{self.name}: does not start: {reason}") from error
             yield partial(self._probabilities, split)
 
     def _probabilities(self, split: Split, text: str) -> Probabilities:
@@ -54,7 +56,7 @@ class TextSystem:
         try:
             probabilities = read_answer(text, _ask(split, text))
         except TruemarkError as error:
-            raise ModelError(f"{self.name}: {error}") from error
+            raise ModelError(without_keys(f"{self.name}: {error}")) from error
         return replace(probabilities, seconds=time.perf_counter() - begun)
 
 
@@ -92,7 +94,7 @@ def read_answer(text: str, answer: object) -> Probabilities:
     if isinstance(answer, Probabilities):
         return answer
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
-        raise TruemarkError(f"answers {shown(answer)}, expected {FORMS}")
+        raise TruemarkError(f"answers {shown(answer, without_keys)}, expected {FORMS}")
     items = list(answer)
     if all(isinstance(item, str) for item in items):
         return _located(text, items)
@@ -120,7 +122,8 @@ def _located(text: str, sentences: Sequence[str]) -> Probabilities:
     if located.kept < LEAST_KEPT:
         raise TruemarkError(
             f"has {located.kept:.0%} of the {located.loss.characters:,} characters of a text in "
-            f"its answer, expected its sentences; it begins with {shown(''.join(sentences[:1]))}"
+            "its answer, expected its sentences; it begins with "
+            f"{shown(''.join(sentences[:1]), without_keys)}"
         )
     refuse_inventions(located.loss)
     return certain_ends(located.ends, located.loss)
@@ -142,7 +145,8 @@ def _scored(text: str, items: Sequence[object]) -> Probabilities:
     for number, item in enumerate(items):
         end, probability = _pair(item)
         if end is None or probability is None:
-            raise TruemarkError(f"answers {shown(item)} at place {number}, expected {FORMS}")
+            found = shown(item, without_keys)
+            raise TruemarkError(f"answers {found} at place {number}, expected {FORMS}")
         if not before <= end <= len(text):
             raise TruemarkError(
                 f"answers the end {shown(end)} at place {number}, expected ends that ascend "

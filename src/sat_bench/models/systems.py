@@ -24,6 +24,7 @@ from sat_bench.models.quantising import int8_path, quantized
 from sat_bench.models.stored import StoredPredictions, stored_system
 from truemark.errors import TruemarkError
 from truemark.files import checksum, expanded
+from truemark.services.keys import without_keys
 from truemark.text import listed
 
 KINDS = ("lib", "py", "cmd", "cmd+", "file", "llm")
@@ -102,7 +103,7 @@ def find_system(
     except ModelError:
         raise
     except TruemarkError as error:
-        raise ModelError(f"{name}: {error}") from error
+        raise ModelError(without_keys(f"{name}: {error}")) from error
 
 
 def is_model_name(name: str) -> bool:

@@ -128,8 +128,14 @@ class RefusedRequestError(FatalCallError):
 
 
 class TransientError(Exception):
-    """A call that may succeed when it is made again, `retry_after_s` from now at the earliest."""
+    """A call that may succeed when it is made again, `retry_after_s` from now at the earliest.
 
-    def __init__(self, reason: str, *, retry_after_s: float | None = None) -> None:
+    With `at_once` it is made again without a wait, because it will be a different request.
+    """
+
+    def __init__(
+        self, reason: str, *, retry_after_s: float | None = None, at_once: bool = False
+    ) -> None:
         super().__init__(reason)
         self.retry_after_s = retry_after_s
+        self.at_once = at_once

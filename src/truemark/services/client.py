@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 Fault = TransientError | CallFailed | FatalCallError
 _WORTH_RETRYING = frozenset({408, 425, 429})
 _REFUSALS = frozenset({400, 402, 403, 404, 405})
-_LEAST_KEY_LENGTH = 12
 
 
 class LanguageModelClient(ABC):
@@ -106,7 +105,7 @@ class LanguageModelClient(ABC):
 
     def without_key(self, answer: str) -> str:
         """Replace the key in an answer, should a server echo it."""
-        return without_secrets(answer, self._key, least=_LEAST_KEY_LENGTH)
+        return without_secrets(answer, self._key)
 
     def _advice(self, status: int, message: str) -> str:
         # Gemini answers 400, not 401, to a key that it does not know.

@@ -19,6 +19,7 @@ from truemark.services.client import LanguageModelClient
 from truemark.services.retry import Caller
 
 DEFAULT_GEMINI_MODEL = "gemini-2.5-pro"
+DOTENV = Path(".env")
 _LARGEST_DOTENV = 1_000_000
 # Characters of an HTTP header; a key with others was pasted wrongly.
 _KEY = re.compile(r"[\x21-\x7e]+")
@@ -69,7 +70,7 @@ class ModelSettings:
     openai_model: str | None = None
 
 
-def load_model_settings(environ: Mapping[str, str], dotenv: Path = Path(".env")) -> ModelSettings:
+def load_model_settings(environ: Mapping[str, str], dotenv: Path = DOTENV) -> ModelSettings:
     """Read the settings; raise a `TruemarkError` for a bad value."""
     return read_model_settings(Sources((("", environ), (f"{dotenv}: ", read_dotenv(dotenv)))))
 

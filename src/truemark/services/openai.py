@@ -113,7 +113,7 @@ class OpenAIModel(LanguageModelClient):
             if (weaker := options.without_refused(message)) is not None:
                 if self._options == options:
                     self._options = weaker
-                return TransientError(self.quote(message), retry_after_s=0)
+                return TransientError(self.quote(message), at_once=True)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _NO_MONEY in kinds:
             return FatalCallError(f"{self.quote(message)}; check the balance")
         asked_s = parse_retry_after(response.headers.get("retry-after"))
@@ -125,6 +125,8 @@ class OpenAIModel(LanguageModelClient):
         choices = reply.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
+            if (fault := _json_fault(response.content)) is not None:
+                raise CallFailed(f"the reply is not valid JSON: {fault}; is it cut off?")
             nothing = "a web page" if response.content.strip() else "it is empty"
             quote = self.quote(_error(response)[0]) or nothing
             raise CallFailed(f"the reply has no choices: {quote}", usage=usage)
@@ -145,6 +147,17 @@ def _json(content: bytes) -> dict[str, object]:
     except (ValueError, RecursionError):
         reply = None
     return reply if isinstance(reply, dict) else {}
+
+
+def _json_fault(content: bytes) -> str | None:
+    """Say what is wrong with a reply that begins as JSON; None for others, such as a web page."""
+    if not content.lstrip().startswith((b"{", b"[")):
+        return None
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None
 
 
 def _inner(reply: Mapping[str, object], key: str) -> dict[str, object]:

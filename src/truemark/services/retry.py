@@ -53,10 +53,11 @@ class CallPolicy:
                 f"{error}; asked to wait {asked_s:.0f} s,"
                 f" longer than the {self.longest_wait_s:.0f} s allowed"
             ) from error
-        if asked_s is not None:
-            return asked_s * (1 + 0.1 * dice)
+        if error.at_once:
+            return 0.0
         longest_s = min(self.backoff_s * 2.0 ** (number - 1), self.longest_wait_s)
-        return longest_s * (0.5 + 0.5 * dice)
+        # A server that asks for 0 s, or names a time in the past, gets the usual wait.
+        return max(longest_s * (0.5 + 0.5 * dice), (asked_s or 0.0) * (1 + 0.1 * dice))
 
 
 def model_policy(timeout_s: float | None = None) -> CallPolicy:
