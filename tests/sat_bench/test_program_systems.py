@@ -73,6 +73,7 @@ def test_a_program_is_measured_in_each_form(splitter: str, form: str) -> None:
         ("cmd+:no-such-splitter", "no-such-splitter: cannot be started: No such file"),
         ("cmd:", "no command is given"),
         ("cmd:sh -c 'echo out of memory >&2; exit 3'", "ended with status 3: out of memory"),
+        ("cmd+:sh -c 'cat; echo out of memory >&2; exit 3'", "ended with status 3: out of memory"),
         ("cmd:sleep 60", "gave no answer within 0.7 s and was stopped"),
         ("cmd+:sleep 60", "gave no answer within 0.7 s and was stopped"),
         ("cmd:yes", "bytes for one text and was stopped"),

@@ -47,6 +47,10 @@ class TextSystem:
             except Exception as error:
                 raise ModelError(f"{self.name}: does not start: {foreign_reason(error)}") from error
             yield partial(self._probabilities, split)
+            try:
+                stack.close()
+            except TruemarkError as error:  # a program that keeps running ended badly
+                raise ModelError(f"{self.name}: {error}") from error
 
     def _probabilities(self, split: Split, text: str) -> Probabilities:
         """Answer one text; any failure of the system becomes a one-line error."""
