@@ -72,6 +72,9 @@ def one_text(text):
 def shuffled(text):
     return [(9, 0.5), (3, 0.5)]
 
+def infinite(text):
+    return [(9, float("inf"))]
+
 def garbage(text):
     return ["0123456789", "9876543210"]
 
@@ -163,6 +166,7 @@ FAULTS = [
     ("py:own_splits:wrong", "answers 42, expected a list of sentences"),
     ("py:own_splits:one_text", "answers 'One. Two.', expected a list"),
     ("py:own_splits:shuffled", "answers the end 3 at place 1, expected ends that ascend"),
+    ("py:own_splits:infinite", "answers the probability Infinity, expected one from 0 to 1"),
     ("py:own_splits:awaited", "is an async function, expected a plain one"),
     ("py:own_splits:garbage", "of the 8 characters of a text in its answer"),
     ("py:own_splits:nothing", "own_splits has no nothing"),
@@ -235,6 +239,8 @@ def test_predictions_on_file_are_taken_in_each_form(
         ({"a.json": '{"boundaries": [4]}'}, "expected a list, or an object with ends"),
         ({"a.json": '{"ends": [4], "probabilities": []}'}, "has 1 ends, expected as many"),
         ({"a.json": '{"ends": [4], "probabilities": [2]}'}, "answers the probability 2.0"),
+        ({"a.json": '{"ends": [4], "probabilities": [1e999]}'}, "expected one from 0 to 1"),
+        ({"a.jsonl": '{"end": 4, "p": 1e999}'}, "expected one from 0 to 1"),
         ({"a.json": '{"ends": [99]}'}, "answers the end 99 at place 0"),
         ({"a.json": "[[4]]"}, "answers [4] at place 0"),
         ({"a.json": "[true]"}, "answers true at place 0"),
