@@ -80,7 +80,7 @@ def test_a_program_is_measured_in_each_form(splitter: str, form: str) -> None:
         ("cmd:echo 0123456789 ok", "characters of a text in its answer"),
         ("cmd:printf '\\377\\376'", "prints bytes that are not UTF-8, at 0"),
         ("cmd:true", "has 0% of the 17 characters"),
-        ("cmd:echo '{\"end\": 5, \"p\": 1e999}'", "expected one from 0 to 1"),
+        ('cmd:echo \'{"end": 5, "p": 1e999}\'', "expected one from 0 to 1"),
         ("cmd:echo '{\"end\": 700}'", "answers the end 700 at place 0"),
     ],
 )

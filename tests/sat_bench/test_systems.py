@@ -58,6 +58,15 @@ def wrong(text):
 def leaves(text):
     raise SystemExit(0)
 
+def collapses(text):
+    raise BaseException("worse luck")
+
+def closes(text):
+    raise GeneratorExit
+
+def interrupts(text):
+    raise KeyboardInterrupt
+
 def stumbles(text):
     yield "One."
     raise ValueError("out of luck")
@@ -104,6 +113,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "broken_splits.py").write_text("import nowhere_to_be_found\n", encoding="utf-8")
     (tmp_path / "raising_splits.py").write_text("1 / 0\n", encoding="utf-8")
     (tmp_path / "leaving_splits.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+    collapse = 'raise BaseException("worse luck")\n'
+    (tmp_path / "collapsing_splits.py").write_text(collapse, encoding="utf-8")
     yield tmp_path
     for name in ("own_splits", "broken_splits", "raising_splits", "leaving_splits"):
         sys.modules.pop(name, None)
@@ -161,6 +172,8 @@ def test_a_callable_with_probabilities_is_swept(folder: Path) -> None:
 FAULTS = [
     ("py:own_splits:raises", "fails on a text of 9 characters: ValueError: out of luck"),
     ("py:own_splits:leaves", "fails on a text of 9 characters: SystemExit: 0"),
+    ("py:own_splits:collapses", "fails on a text of 9 characters: BaseException: worse luck"),
+    ("py:own_splits:closes", "fails on a text of 9 characters: GeneratorExit"),
     ("py:own_splits:stumbles", "fails on a text of 9 characters: ValueError: out of luck"),
     ("py:own_splits:endless", "answers more than 10 sentences to a text of 9 characters"),
     ("py:own_splits:wrong", "answers 42, expected a list of sentences"),
@@ -176,6 +189,7 @@ FAULTS = [
     ("py:broken_splits:split", "broken_splits needs nowhere_to_be_found, which is missing"),
     ("py:raising_splits:split", "cannot be imported: ZeroDivisionError: division by zero"),
     ("py:leaving_splits:split", "leaving_splits cannot be imported: SystemExit: 0"),
+    ("py:collapsing_splits:split", "cannot be imported: BaseException: worse luck"),
     ("lib:nosuch", "no such library; known are blingfire"),
     ("lib:absent-package", "not installed: pip install absent-package"),
     ("lib:numpy", "does not start: RuntimeError: cracked"),
@@ -206,6 +220,11 @@ def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
     assert reason in failed.reason
     assert "\n" not in failed.reason
     assert isinstance(measured, Measured)
+
+
+def test_an_interrupt_in_a_callable_ends_the_command(folder: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        list(compare(["py:own_splits:interrupts"], [talk("One. Two.")]))
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,9 @@ def _ask(split: Split, text: str) -> object:
         answer = split(text)
         if isinstance(answer, Iterable) and not isinstance(answer, Sized):
             items += islice(answer, most + 1)
-    except TruemarkError:
+    except (TruemarkError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # SystemExit and GeneratorExit are no Exception
         raise TruemarkError(
             f"fails on a text of {len(text):,} characters: {foreign_reason(error)}"
         ) from error
