@@ -148,6 +148,11 @@ def read_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
     return TruemarkError(f"{path}: cannot be read: {os_reason(error)}")
 
 
+def no_folder(path: str | os.PathLike[str]) -> str:
+    """Say why there is no folder at the path: a file is there, or nothing."""
+    return "is a file, not a folder" if Path(path).exists() else "no such folder"
+
+
 def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> FileIO:
     """Open the file for reading; refuse pipes, devices and files larger than `largest`.
 

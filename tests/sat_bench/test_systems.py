@@ -193,7 +193,9 @@ FAULTS = [
     ("lib:nosuch", "no such library; known are blingfire"),
     ("lib:absent-package", "not installed: pip install absent-package"),
     ("lib:numpy", "does not start: RuntimeError: cracked"),
-    ("file:nowhere", "no such folder"),
+    ("file:nowhere", "no such folder; expected one with a file per talk"),
+    ("file:own_splits.py", "is a file, not a folder; expected one with a file per talk"),
+    ("file:", "no folder is given; expected one with a file per talk"),
     (
         "file:empty",
         "no predictions for the talk 'a'; expected a.txt, .json or .jsonl, found nothing",
