@@ -191,6 +191,7 @@ FAULTS = [
     ("py:leaving_splits:split", "leaving_splits cannot be imported: SystemExit: 0"),
     ("py:collapsing_splits:split", "cannot be imported: BaseException: worse luck"),
     ("lib:nosuch", "no such library; known are blingfire"),
+    ("lib:nupunkt:x", "takes no argument, got 'x'; name it lib:nupunkt"),
     ("lib:absent-package", "not installed: pip install absent-package"),
     ("lib:numpy", "does not start: RuntimeError: cracked"),
     ("file:nowhere", "no such folder; expected one with a file per talk"),
