@@ -565,9 +565,20 @@ def _thresholds(given: Mapping[str, Any]) -> tuple[float, ...] | None:
 
 
 def _check_record(given: Mapping[str, Any]) -> None:
-    """Refuse to write the records of several runs to one file."""
+    """Refuse unknown patterns, and to write the records of several runs to one file."""
     path = str(given.get("-record", ""))
-    if not (path.endswith(".json") or MODEL_MARK in path or CONDITION_MARK in path):
+    marks = re.findall(r"\{\w*\}", path)
+    for mark in marks:
+        if mark not in (MODEL_MARK, CONDITION_MARK):
+            raise ValueError(
+                f"-record has the unknown placeholder {mark}, expected {MODEL_MARK} or "
+                f"{CONDITION_MARK}, got {path}"
+            )
+    if marks and not path.endswith(".json"):
+        raise ValueError(
+            f"-record with {marks[0]} in it must end in .json, such as {path}.run.json, got {path}"
+        )
+    if not path.endswith(".json"):
         return  # a folder
     for mark, values, what in (
         (MODEL_MARK, given.get("-models", ()), "models"),

@@ -42,7 +42,7 @@ from sat_bench.running.inference import Inference
 from truemark.command import note
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
-from truemark.files import read_text
+from truemark.files import no_folder, read_text
 from truemark.labelling.desk import Desk, Material, Task
 from truemark.labelling.review import load_review
 from truemark.labelling.server import serve
@@ -392,7 +392,7 @@ def _label_files(folder: Path) -> dict[str, Path]:
     """Find the texts of a folder by name; refuse two files of one name."""
     files: dict[str, Path] = {}
     if not folder.is_dir():
-        raise CorpusError(f"{folder}: no such folder; label takes a folder of transcripts")
+        raise CorpusError(f"{folder}: {no_folder(folder)}; label takes a folder of transcripts")
     for file in transcript_files(folder):
         if file.suffix.lower() in GOLD_FORMS:
             try:

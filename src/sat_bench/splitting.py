@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from math import isfinite
 from pathlib import Path
 
@@ -17,8 +16,7 @@ from sat_bench.models.systems import find_system, is_bundled, languages_of
 from sat_bench.record import default_threshold
 from sat_bench.running.inference import Inference
 from truemark.command import DONE, note, tell
-from truemark.errors import TruemarkError
-from truemark.files import read_text
+from truemark.files import read_standard_input, read_text
 from truemark.jsontext import to_json
 from truemark.text import one_line
 
@@ -49,10 +47,7 @@ def tell_sentences(options: SplitOptions) -> int:
 def _text(options: SplitOptions) -> str:
     if options.file is not None:
         return _file_text(options.file)
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TruemarkError(f"standard input: is not UTF-8 at byte {error.start}") from None
+    return read_standard_input()
 
 
 def _file_text(file: Path) -> str:

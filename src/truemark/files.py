@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 import time
 from contextlib import suppress
 from io import FileIO
@@ -147,6 +148,11 @@ def read_error(path: str | os.PathLike[str], error: OSError) -> TruemarkError:
     return TruemarkError(f"{path}: cannot be read: {os_reason(error)}")
 
 
+def no_folder(path: str | os.PathLike[str]) -> str:
+    """Say why there is no folder at the path: a file is there, or nothing."""
+    return "is a file, not a folder" if Path(path).exists() else "no such folder"
+
+
 def open_regular(path: str | os.PathLike[str], largest: int | None = None) -> FileIO:
     """Open the file for reading; refuse pipes, devices and files larger than `largest`.
 
@@ -220,4 +226,22 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT) -> str:
             what = "UTF-16"
         raise TruemarkError(
             f"{path}:{line}: not UTF-8 text (found {what}); save the file as UTF-8"
+        ) from error
+
+
+def read_standard_input(largest: int = LARGEST_TEXT) -> str:
+    """Read standard input to its end, as UTF-8 text without its byte order mark."""
+    if sys.stdin is None:
+        raise TruemarkError("standard input: is closed, expected a text; name a file or pipe it in")
+    try:
+        data = sys.stdin.buffer.read(largest + 1)
+    except OSError as error:
+        raise read_error("standard input", error) from error
+    if len(data) > largest:
+        raise TruemarkError(f"standard input: is too large, expected at most {largest:,} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TruemarkError(
+            f"standard input: not UTF-8 text at byte {error.start}; save it as UTF-8"
         ) from error

@@ -104,5 +104,7 @@ def _module(module: str) -> object:
                 f"no module {module} in the working folder or among the installed ones"
             ) from None
         raise TruemarkError(f"{module} needs {error.name}, which is missing") from error
-    except (Exception, SystemExit) as error:  # a script that does its work when it is imported
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # such as SystemExit, of a script that works when imported
         raise TruemarkError(f"{module} cannot be imported: {foreign_reason(error)}") from error

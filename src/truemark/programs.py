@@ -33,6 +33,7 @@ _CHUNKS_AHEAD = 16  # a program that prints without end waits, instead of fillin
 _LONGEST_COMPLAINT = 300
 _COMPLAINT_LINES = 3
 _GRACE_S = 1.0
+_LEAVING_S = 5.0  # for a program to end by itself when there is nothing more to read
 _POLL_S = 0.1
 _LONGEST_LENGTH = 20  # digits of the number before an answer
 MOST_BYTES = 64 << 20  # of an answer
@@ -262,6 +263,18 @@ class RunningProgram:
         answer = self._read_bytes(int(length), deadline)
         writer.join(max(0.0, deadline - time.monotonic()))
         return answer
+
+    def finish(self) -> None:
+        """End the input of a program that keeps running; it must then end with status 0.
+
+        One that does not end soon is ended by `close`, and its status says nothing.
+        """
+        self._input.close()
+        try:
+            self._process.wait(_LEAVING_S)
+        except subprocess.TimeoutExpired:
+            return
+        self._expect_success(time.monotonic())
 
     def _read_line(self, deadline: float) -> bytes:
         while b"\n" not in self._rest[: _LONGEST_LENGTH + 1]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from truemark.errors import TruemarkError
-from truemark.files import read_error
+from truemark.files import no_folder, read_error
 from truemark.records import SUFFIX, Run, load_runs
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -74,7 +74,7 @@ def _doubt(unread: Sequence[Path], newest: Path) -> str | None:
 
 def _records_below(folder: Path) -> Sequence[Path]:
     if not folder.is_dir():
-        raise TruemarkError(f"{folder}: no such folder; expected one with run records")
+        raise TruemarkError(f"{folder}: {no_folder(folder)}; expected one with run records")
     try:
         paths = sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
     except OSError as error:

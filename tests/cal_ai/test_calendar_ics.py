@@ -284,6 +284,66 @@ def test_events_that_cannot_be_read_are_left_out_with_a_warning_and_kept(tmp_pat
     assert dateless.encode() in path.read_bytes()
 
 
+def own_event(uid: str, *lines: str) -> str:
+    return "\r\n".join(["BEGIN:VEVENT", f"UID:{uid}", f"SUMMARY:{uid}", *lines, "END:VEVENT", ""])
+
+
+@pytest.mark.parametrize(
+    ("times", "reason"),
+    [
+        (["DTSTART:20269920T190000Z"], "DTSTART: "),
+        (["DTSTART:20260230T190000Z"], "DTSTART: "),
+        (["DTSTART;VALUE=DATE:20269920"], "DTSTART: "),
+        (["DTSTART:20260320T190000Z", "DTEND:20269920T190000Z"], "DTEND: "),
+        (["DTSTART:20260324T190000Z", "DTEND:20260324T180000Z"], "it ends before it starts"),
+        (["DTSTART:20260324T190000Z", "DTEND:20250324T180000Z"], "it ends before it starts"),
+        (["DTSTART:20260324T190000Z", "DURATION:-PT1H"], "it ends before it starts"),
+        (["DTSTART;VALUE=DATE:20260325", "DTEND;VALUE=DATE:20260324"], "it ends before it starts"),
+    ],
+)
+def test_an_event_with_impossible_times_is_left_out_with_a_warning(
+    tmp_path: Path, times: list[str], reason: str
+) -> None:
+    path = tmp_path / "calendar.ics"
+    good = vevent("a", "Good", at(24, 9), at(24, 10), None)
+    path.write_bytes(vcalendar(own_event("odd", *times), good).encode())
+    calendar = IcsCalendar(path, BERLIN)
+    listing = calendar.coming(at(23, 0), at(31, 0))
+    assert [entry.uid for entry in listing.entries] == ["a"]
+    [warning] = listing.warnings
+    assert warning.startswith(f"{path}: event 'odd' is left out: {reason}")
+    with pytest.raises(CalendarError):
+        calendar.get("odd")
+
+
+def test_an_event_may_end_in_the_hour_that_the_clocks_show_twice(tmp_path: Path) -> None:
+    path = tmp_path / "calendar.ics"
+    event = own_event("night", "DTSTART:20261025T004500Z", "DTEND:20261025T010500Z")
+    path.write_bytes(vcalendar(event).encode())
+    start = datetime(2026, 10, 24, tzinfo=BERLIN)
+    listing = IcsCalendar(path, BERLIN).coming(start, start.replace(day=26))
+    assert [entry.uid for entry in listing.entries] == ["night"]
+    assert not listing.warnings
+
+
+def test_a_time_zone_that_nobody_defines_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "calendar.ics"
+    nowhere = "DTSTART;TZID=Nowhere/Else:20260324T1{}0000"
+    known = 'DTSTART;TZID="W. Europe Standard Time":20260324T150000'
+    events = [own_event(f"{hour}", nowhere.format(hour)) for hour in (1, 2)]
+    path.write_bytes(vcalendar(*events, own_event("known", known)).encode())
+    listing = IcsCalendar(path, BERLIN).coming(at(23, 0), at(31, 0))
+    assert [entry.details.start for entry in listing.entries] == [
+        at(24, 11),
+        at(24, 12),
+        at(24, 15),
+    ]
+    assert listing.warnings == (
+        f"{path}: time zone 'Nowhere/Else' is not known and not defined there;"
+        " times in it are taken as local",
+    )
+
+
 def test_an_event_without_a_uid_is_listed_but_cannot_be_changed(tmp_path: Path) -> None:
     path = tmp_path / "calendar.ics"
     event = vevent("x", "Anonymous", at(24, 9), at(24, 10), None).replace("UID:x\r\n", "")

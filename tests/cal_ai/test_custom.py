@@ -74,6 +74,12 @@ def leaves(request):
 async def leaves_later(request):
     raise SystemExit("enough")
 
+async def collapses(request):
+    raise BaseException("worse luck")
+
+async def closes(request):
+    raise GeneratorExit
+
 def interrupts(request):
     raise KeyboardInterrupt
 
@@ -145,6 +151,8 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
         ("sleeps", "no answer within 0.3 s"),
         ("leaves", "raised SystemExit: 0"),
         ("leaves_later", "raised SystemExit: enough"),
+        ("collapses", "raised BaseException: worse luck"),
+        ("closes", "raised GeneratorExit"),
         ("interrupts", "raised KeyboardInterrupt"),
         ("runs_out", "raised StopIteration"),
         ("stumbles", "raised KeyError: 'title'"),

@@ -30,7 +30,7 @@ EVERY_COMMAND = pytest.mark.parametrize("command", COMMANDS)
 
 def started(folder: Path, command: str, redirected: str = "") -> subprocess.CompletedProcess[str]:
     """The command as a shell starts it."""
-    words = " ".join(f"'{word}'" for word in (*command.split(), *COMMANDS[command]))
+    words = " ".join(f"'{word}'" for word in (*command.split(), *COMMANDS.get(command, ())))
     environment = {**os.environ, "PYTHONUNBUFFERED": "", "XDG_DATA_HOME": str(folder / "home")}
     for name in ("GEMINI_API_KEY", "OPENAI_API_KEY"):
         environment.pop(name, None)
@@ -64,6 +64,20 @@ def test_a_closed_standard_output_is_an_error_of_one_line(folder: Path, command:
     assert_in_order(done)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith("standard output is closed")
+
+
+@pytest.mark.parametrize("redirected", ["<&-", "0>unreadable"], ids=["closed", "unreadable"])
+@pytest.mark.parametrize(
+    "command",
+    ["cal_ai run - --dry-run --calendar ics:c.ics", "sat_bench split", "sat_bench split -"],
+)
+def test_a_standard_input_that_gives_nothing_is_an_error_of_one_line(
+    folder: Path, command: str, redirected: str
+) -> None:
+    done = started(folder, command, redirected)
+    assert done.returncode == 1
+    [error] = done.stderr.splitlines()
+    assert error.startswith("error: standard input: ")
 
 
 @EVERY_COMMAND

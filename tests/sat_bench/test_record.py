@@ -453,6 +453,18 @@ WRONG = {
         ["-models", "a,b", "-conditions", "bare", "-record", "{model}.json"],
         "a path with {condition} in it",
     ),
+    "unknown placeholder": (
+        ["-record", "{nosuch}.json"],
+        "-record has the unknown placeholder {nosuch}, expected {model} or {condition}",
+    ),
+    "unknown placeholder of a folder": (
+        ["-record", "{model}/{date}"],
+        "-record has the unknown placeholder {date}, expected {model} or {condition}",
+    ),
+    "a pattern without a suffix": (
+        ["-record", "runs/{model}"],
+        "-record with {model} in it must end in .json, such as runs/{model}.run.json, got runs",
+    ),
     "unknown condition": (["-conditions", "written,loud"], "got 'loud'"),
     "empty condition": (["-conditions", ""], "must be conditions separated by commas"),
 }

@@ -58,6 +58,15 @@ def wrong(text):
 def leaves(text):
     raise SystemExit(0)
 
+def collapses(text):
+    raise BaseException("worse luck")
+
+def closes(text):
+    raise GeneratorExit
+
+def interrupts(text):
+    raise KeyboardInterrupt
+
 def stumbles(text):
     yield "One."
     raise ValueError("out of luck")
@@ -71,6 +80,9 @@ def one_text(text):
 
 def shuffled(text):
     return [(9, 0.5), (3, 0.5)]
+
+def infinite(text):
+    return [(9, float("inf"))]
 
 def garbage(text):
     return ["0123456789", "9876543210"]
@@ -101,6 +113,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "broken_splits.py").write_text("import nowhere_to_be_found\n", encoding="utf-8")
     (tmp_path / "raising_splits.py").write_text("1 / 0\n", encoding="utf-8")
     (tmp_path / "leaving_splits.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+    collapse = 'raise BaseException("worse luck")\n'
+    (tmp_path / "collapsing_splits.py").write_text(collapse, encoding="utf-8")
     yield tmp_path
     for name in ("own_splits", "broken_splits", "raising_splits", "leaving_splits"):
         sys.modules.pop(name, None)
@@ -158,11 +172,14 @@ def test_a_callable_with_probabilities_is_swept(folder: Path) -> None:
 FAULTS = [
     ("py:own_splits:raises", "fails on a text of 9 characters: ValueError: out of luck"),
     ("py:own_splits:leaves", "fails on a text of 9 characters: SystemExit: 0"),
+    ("py:own_splits:collapses", "fails on a text of 9 characters: BaseException: worse luck"),
+    ("py:own_splits:closes", "fails on a text of 9 characters: GeneratorExit"),
     ("py:own_splits:stumbles", "fails on a text of 9 characters: ValueError: out of luck"),
     ("py:own_splits:endless", "answers more than 10 sentences to a text of 9 characters"),
     ("py:own_splits:wrong", "answers 42, expected a list of sentences"),
     ("py:own_splits:one_text", "answers 'One. Two.', expected a list"),
     ("py:own_splits:shuffled", "answers the end 3 at place 1, expected ends that ascend"),
+    ("py:own_splits:infinite", "answers the probability Infinity, expected one from 0 to 1"),
     ("py:own_splits:awaited", "is an async function, expected a plain one"),
     ("py:own_splits:garbage", "of the 8 characters of a text in its answer"),
     ("py:own_splits:nothing", "own_splits has no nothing"),
@@ -172,10 +189,14 @@ FAULTS = [
     ("py:broken_splits:split", "broken_splits needs nowhere_to_be_found, which is missing"),
     ("py:raising_splits:split", "cannot be imported: ZeroDivisionError: division by zero"),
     ("py:leaving_splits:split", "leaving_splits cannot be imported: SystemExit: 0"),
+    ("py:collapsing_splits:split", "cannot be imported: BaseException: worse luck"),
     ("lib:nosuch", "no such library; known are blingfire"),
+    ("lib:nupunkt:x", "takes no argument, got 'x'; name it lib:nupunkt"),
     ("lib:absent-package", "not installed: pip install absent-package"),
     ("lib:numpy", "does not start: RuntimeError: cracked"),
-    ("file:nowhere", "no such folder"),
+    ("file:nowhere", "no such folder; expected one with a file per talk"),
+    ("file:own_splits.py", "is a file, not a folder; expected one with a file per talk"),
+    ("file:", "no folder is given; expected one with a file per talk"),
     (
         "file:empty",
         "no predictions for the talk 'a'; expected a.txt, .json or .jsonl, found nothing",
@@ -202,6 +223,11 @@ def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
     assert reason in failed.reason
     assert "\n" not in failed.reason
     assert isinstance(measured, Measured)
+
+
+def test_an_interrupt_in_a_callable_ends_the_command(folder: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        list(compare(["py:own_splits:interrupts"], [talk("One. Two.")]))
 
 
 @pytest.mark.parametrize(
@@ -235,6 +261,8 @@ def test_predictions_on_file_are_taken_in_each_form(
         ({"a.json": '{"boundaries": [4]}'}, "expected a list, or an object with ends"),
         ({"a.json": '{"ends": [4], "probabilities": []}'}, "has 1 ends, expected as many"),
         ({"a.json": '{"ends": [4], "probabilities": [2]}'}, "answers the probability 2.0"),
+        ({"a.json": '{"ends": [4], "probabilities": [1e999]}'}, "expected one from 0 to 1"),
+        ({"a.jsonl": '{"end": 4, "p": 1e999}'}, "expected one from 0 to 1"),
         ({"a.json": '{"ends": [99]}'}, "answers the end 99 at place 0"),
         ({"a.json": "[[4]]"}, "answers [4] at place 0"),
         ({"a.json": "[true]"}, "answers true at place 0"),

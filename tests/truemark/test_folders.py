@@ -99,6 +99,18 @@ def test_a_run_is_named_by_the_id_that_history_shows(
     assert "nowhere/0badc0de: no such file; check the path" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["history", "leaderboard"])
+def test_a_file_in_place_of_a_folder_is_named_as_one(
+    folder: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "after/newest.run.json"]) == 1
+    assert capsys.readouterr().err == (
+        "error: after/newest.run.json: is a file, not a folder; expected one with run records\n"
+    )
+    assert main([command, "nowhere"]) == 1
+    assert "nowhere: no such folder; expected one" in capsys.readouterr().err
+
+
 LEFT_OUT = (
     "left out 1 older run of a system that was measured again: truemark history . lists all runs,"
     " ./ID names one"

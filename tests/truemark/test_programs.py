@@ -178,6 +178,20 @@ def test_a_program_that_stays_answers_again_and_again() -> None:
             assert program.exchange(data) == data.upper()
 
 
+def test_how_a_program_that_stays_ends_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    badly = python(f"{ECHO}\nsys.exit('the model broke')")
+    with started(badly, QUICK) as program:
+        assert program.exchange(b"one") == b"ONE"
+        with pytest.raises(ProgramError, match="ended with status 1: the model broke"):
+            program.finish()
+    with started(python(ECHO), QUICK) as program:
+        program.finish()
+    monkeypatch.setattr("truemark.programs._LEAVING_S", 0.2)
+    with started(python(f"{ECHO}\nimport time; time.sleep(60)"), QUICK) as program:
+        assert program.exchange(b"one") == b"ONE"
+        program.finish()
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [

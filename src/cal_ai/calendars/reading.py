@@ -101,6 +101,7 @@ class Reader:
         near = (start - 2 * _DAY).date(), (end + 2 * _DAY).date()
         entries: list[Entry] = []
         warnings: list[str] = []
+        unknown: set[str] = set()  # time zones
         events: list[Component] = []
         for event in _events(self.calendar):
             if not _may_overlap(event, *near):
@@ -120,13 +121,19 @@ class Reader:
             problems = list(_problems(parsed))
             title = _title(parsed.subcomponents[0])
             try:
-                events = [] if problems else budget.occurrences(parsed, start, end)
+                events = [] if problems else self._occurrences(parsed, start, end, budget)
                 entries += filter(None, [self._entry(event) for event in events])
+                unknown.update(_unknown_zones(parsed) if events else ())
             except CalendarError as beyond:
                 problems.append(f"event {title!r} is left out: {beyond}")
             except _PARSER_ERRORS:
                 problems.append(f"event {title!r} is left out: its times cannot be determined")
             warnings += (f"{self.where}: {problem}" for problem in problems)
+        warnings += (
+            f"{self.where}: time zone {zone!r} is not known and not defined there;"
+            " times in it are taken as local"
+            for zone in sorted(unknown)
+        )
         entries.sort(key=lambda entry: entry.details.start)
         return Listing(tuple(entries), tuple(warnings))
 
@@ -139,7 +146,7 @@ class Reader:
         parsed = self._parsed(events)
         try:
             for anchor in _anchors(parsed, recurrence):
-                for event in budget.occurrences(parsed, anchor - _DAY, anchor + _DAY):
+                for event in self._occurrences(parsed, anchor - _DAY, anchor + _DAY, budget):
                     entry = self._entry(event)
                     if entry is not None and same_moment(entry.recurrence, recurrence):
                         return entry
@@ -187,6 +194,19 @@ class Reader:
                 title = shown(event.value("SUMMARY"))
                 warnings.append(f"{self.where}: event {title} is left out: it cannot be read")
         return self._parsed(readable)
+
+    def _occurrences(
+        self, series: Any, start: datetime, end: datetime, budget: Budget
+    ) -> list[Any]:
+        """List the occurrences in the window; the library would swap a later start with the end."""
+        for event in series.walk("VEVENT"):
+            length = event["DURATION"].dt if "DURATION" in event else timedelta()
+            if "DTEND" in event:
+                begin, close = (self._local(event[name].dt) for name in ("DTSTART", "DTEND"))
+                length = close.astimezone(UTC) - begin.astimezone(UTC)
+            if length < timedelta():
+                raise CalendarError("it ends before it starts")
+        return budget.occurrences(series, start, end)
 
     def _entry(self, event: Any) -> Entry | None:
         if str(event.get("STATUS", "")).upper() == "CANCELLED":
@@ -293,6 +313,15 @@ def _problems(series: Any) -> Iterator[str]:
             yield f"event {_title(event)!r} is left out: it has no start"
 
 
+def _unknown_zones(series: Any) -> Iterator[str]:
+    """Yield the time zones of starts and ends that neither the calendar nor the library knows."""
+    for event in series.subcomponents:
+        for value in (event.get("DTSTART"), event.get("DTEND")):
+            zone = value.params.get("TZID") if value else None
+            if zone and isinstance(value.dt, datetime) and value.dt.tzinfo is None:
+                yield str(zone)
+
+
 def same_moment(first: Moment | None, second: Moment | None) -> bool:
     """Whether two recurrence ids mean the same occurrence.
 
@@ -314,13 +343,21 @@ def _may_overlap(event: Component, first: date, last: date) -> bool:
     if any(event.lines(*_REPEATING, "DURATION")):
         return True
     start = _day(event.line("DTSTART"))
-    end = _day(event.line("DTEND")) or start
-    return not (start and end) or (start <= f"{last:%Y%m%d}" and end >= f"{first:%Y%m%d}")
+    end = _day(event.line("DTEND") or event.line("DTSTART"))
+    if not (start and end):
+        return True
+    return start <= f"{last:%Y%m%d}" and max(start, end) >= f"{first:%Y%m%d}"
 
 
 def _day(line: Line | None) -> str:
+    """Return the day in the line as YYYYMMDD; an empty text if no such day exists."""
     match = _DATE.search(line.text) if line else None
-    return match[1] if match else ""
+    day = match[1] if match else ""
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return ""
+    return day
 
 
 def _anchors(parsed: Any, recurrence: Moment | None) -> Iterator[datetime]:

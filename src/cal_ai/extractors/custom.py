@@ -64,9 +64,9 @@ class CallableExtractor:
                 return await self._call(request)
         except TimeoutError:
             raise CallFailed(f"no answer within {self._timeout_s:g} s") from None
-        except (CallFailed, TruemarkError):
+        except (CallFailed, TruemarkError, KeyboardInterrupt, asyncio.CancelledError):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # SystemExit and GeneratorExit are no Exception
             raise CallFailed(f"{self.name} raised {foreign_reason(error)}") from error
 
     async def _call(self, request: Request) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 from cal_ai.transcripts import brackets, captions, clock, names, subtitles, whatsapp
 from cal_ai.transcripts.conversation import BRACKETS, Start, Transcript, gather, split_lines
 from cal_ai.transcripts.dates import find_dating
-from truemark.errors import TruemarkError
-from truemark.files import read_text
+from truemark.files import read_standard_input, read_text
 from truemark.languages import NAMES, language_name, language_outside
 from truemark.text import counted
 
@@ -83,17 +81,5 @@ def foreign_language(transcript: Transcript) -> str | None:
 def load_transcript(path: Path) -> Transcript:
     """Read the conversation in a UTF-8 file; `-` is standard input."""
     if path == STANDARD_INPUT:
-        return parse_transcript(_read_input())
+        return parse_transcript(read_standard_input(LARGEST_TRANSCRIPT))
     return parse_transcript(read_text(path, LARGEST_TRANSCRIPT))
-
-
-def _read_input() -> str:
-    data = sys.stdin.buffer.read(LARGEST_TRANSCRIPT + 1)
-    if len(data) > LARGEST_TRANSCRIPT:
-        raise TruemarkError(
-            f"standard input: is too large, expected at most {LARGEST_TRANSCRIPT:,} bytes"
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TruemarkError("standard input: not UTF-8 text; save it as UTF-8") from error

@@ -49,6 +49,10 @@ class TextSystem:
                 reason = without_keys(foreign_reason(error))
                 raise ModelError(f"{self.name}: does not start: {reason}") from error
             yield partial(self._probabilities, split)
+            try:
+                stack.close()
+            except TruemarkError as error:  # a program that keeps running ended badly
+                raise ModelError(f"{self.name}: {error}") from error
 
     def _probabilities(self, split: Split, text: str) -> Probabilities:
         """Answer one text; any failure of the system becomes a one-line error."""
@@ -67,9 +71,9 @@ def _ask(split: Split, text: str) -> object:
         answer = split(text)
         if isinstance(answer, Iterable) and not isinstance(answer, Sized):
             items += islice(answer, most + 1)
-    except TruemarkError:
+    except (TruemarkError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # SystemExit and GeneratorExit are no Exception
         raise TruemarkError(
             f"fails on a text of {len(text):,} characters: {foreign_reason(error)}"
         ) from error
@@ -152,19 +156,15 @@ def _scored(text: str, items: Sequence[object]) -> Probabilities:
                 f"answers the end {shown(end)} at place {number}, expected ends that ascend "
                 f"and stay within the {len(text):,} characters of the text"
             )
-        if not (0 <= probability <= 1 or probability == CERTAIN):
-            raise TruemarkError(
-                f"answers the probability {shown(probability)}, expected one from 0 to 1"
-            )
         ends[number], values[number], before = end, probability, end
     return Probabilities(ends, values)
 
 
 def _pair(item: object) -> tuple[int | None, float | None]:
     if isinstance(item, Mapping):
-        return _whole(item.get("end")), _number(item.get("p", CERTAIN))
+        return _whole(item.get("end")), _probability(item["p"]) if "p" in item else CERTAIN
     if isinstance(item, tuple | list):
-        return (_whole(item[0]), _number(item[1])) if len(item) == 2 else (None, None)
+        return (_whole(item[0]), _probability(item[1])) if len(item) == 2 else (None, None)
     return _whole(item), CERTAIN  # an end alone
 
 
@@ -176,10 +176,15 @@ def _whole(value: object) -> int | None:
         return None
 
 
-def _number(value: object) -> float | None:
+def _probability(value: object) -> float | None:
     if isinstance(value, bool | str | bytes):
         return None
     try:
-        return float(value)  # type: ignore[arg-type]  # anything else raises
+        probability = float(value)  # type: ignore[arg-type]  # anything else raises
     except (TypeError, ValueError, OverflowError):
         return None
+    if not 0 <= probability <= 1:  # infinity would mean CERTAIN
+        raise TruemarkError(
+            f"answers the probability {shown(probability)}, expected one from 0 to 1"
+        )
+    return probability

@@ -32,6 +32,7 @@ def _opened(words: tuple[str, ...], timeout_s: float, *, keep_running: bool) -> 
     if keep_running:
         with started(words, timeout_s) as program:
             yield partial(_answer, program.exchange)
+            program.finish()
     else:
         yield partial(_answer, partial(run_program, words, timeout_s=timeout_s))
 

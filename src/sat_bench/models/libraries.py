@@ -16,6 +16,7 @@ from typing import Any
 
 from sat_bench.models.answers import Split, TextSystem
 from sat_bench.models.protocol import ModelError
+from truemark.jsontext import shown
 
 PUNKT_DATA = "python -m nltk.downloader punkt_tab, or pip install --no-deps llama-index-core"
 Load = Callable[[str], Split]
@@ -32,7 +33,9 @@ def library_system(name: str) -> TextSystem:
         version = metadata.version(package)
     except metadata.PackageNotFoundError:
         raise ModelError(f"{name}: not installed: pip install {package}") from None
-    argument = argument or usual_argument
+    if argument and usual_argument is None:
+        raise ModelError(f"{name}: takes no argument, got {shown(argument)}; name it lib:{package}")
+    argument = argument or usual_argument or ""
     identity = {"library": f"{package} {version}", "argument": argument}
     return TextSystem(name, identity, partial(_loaded, load, argument))
 
@@ -135,23 +138,23 @@ def _sat(module: str, model: str) -> Split:
     return lambda text: list(sat.split(text))
 
 
-# By package: the function that loads it, and the default of its argument.
-LIBRARIES: dict[str, tuple[Load, str]] = {
-    "blingfire": (_blingfire, ""),
+# By package: the function that loads it, and the default of its argument; None: it takes none.
+LIBRARIES: dict[str, tuple[Load, str | None]] = {
+    "blingfire": (_blingfire, None),
     "charboundary": (_charboundary, "small"),
     "icu4py": (_icu, "en"),
     "nltk": (_nltk, "english"),
-    "nupunkt": (lambda _: import_module("nupunkt").sent_tokenize, ""),
-    "nupunkt-rs": (lambda _: import_module("nupunkt_rs").create_default_tokenizer().tokenize, ""),
+    "nupunkt": (lambda _: import_module("nupunkt").sent_tokenize, None),
+    "nupunkt-rs": (lambda _: import_module("nupunkt_rs").create_default_tokenizer().tokenize, None),
     "phrasplit": (
         lambda _: partial(import_module("phrasplit").split_sentences, use_spacy=False),
-        "",
+        None,
     ),
     "pysbd": (
         lambda code: import_module("pysbd").Segmenter(language=code, clean=False).segment,
         "en",
     ),
-    "segtok": (lambda _: import_module("segtok.segmenter").split_single, ""),
+    "segtok": (lambda _: import_module("segtok.segmenter").split_single, None),
     "sentence-splitter": (
         lambda code: import_module("sentence_splitter").SentenceSplitter(code).split,
         "en",
@@ -161,7 +164,7 @@ LIBRARIES: dict[str, tuple[Load, str]] = {
     "sentsplit": (_sentsplit, "en"),
     "spacy": (_spacy, ""),
     "stanza": (_stanza, "en"),
-    "syntok": (_syntok, ""),
+    "syntok": (_syntok, None),
     "wtpsplit": (partial(_sat, "wtpsplit"), "sat-3l-sm"),
     "wtpsplit-lite": (partial(_sat, "wtpsplit_lite"), "sat-3l-sm"),
 }

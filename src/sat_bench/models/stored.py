@@ -13,7 +13,7 @@ from sat_bench.defaults import WRITTEN
 from sat_bench.models.answers import printed_answer, read_answer
 from sat_bench.models.protocol import ModelError, Probabilities
 from truemark.errors import TruemarkError
-from truemark.files import checksum, expanded, read_text
+from truemark.files import checksum, expanded, no_folder, read_text
 from truemark.jsontext import shown
 from truemark.signature import data_hash
 from truemark.text import listed
@@ -79,9 +79,12 @@ class StoredPredictions:
 
 def stored_system(name: str) -> StoredPredictions:
     """Find the predictions of a name `file:FOLDER`."""
-    folder = expanded(name.partition(":")[2])
+    path = name.partition(":")[2]
+    if not path.strip():
+        raise ModelError(f"{name}: no folder is given; expected one with a file per talk")
+    folder = expanded(path)
     if not folder.is_dir():
-        raise ModelError(f"{name}: no such folder; expected one with a file per talk")
+        raise ModelError(f"{name}: {no_folder(folder)}; expected one with a file per talk")
     return StoredPredictions(name, folder)
 
 

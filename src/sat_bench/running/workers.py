@@ -139,7 +139,11 @@ def _start(request: SystemRequest) -> Callable[[str], Probabilities]:
         with lock:
             return answer(text)
 
-    weakref.finalize(answer_alone, opened.close)
+    def close() -> None:
+        with suppress(TruemarkError):  # nobody is left to tell how a program ended
+            opened.close()
+
+    weakref.finalize(answer_alone, close)
     return answer_alone
 
 
