@@ -97,8 +97,9 @@ def benchmark_command(options: argparse.Namespace) -> int:
             _warn([f"{options.baseline}: no sample in common with this run"])
         runs.append((finished, report))
         status = max(status, _status(finished, options.fail_under, several=len(models) > 1))
-    comparable, reasons = comparable_runs([finished.run for finished, _ in runs])
+    comparable: list[Run] = []
     if len(models) > 1:
+        comparable, reasons = comparable_runs([finished.run for finished, _ in runs])
         for reason in reasons:
             note(f"failed: {reason}")
     tell(_show(runs, comparable, options.format, several=len(models) > 1))
