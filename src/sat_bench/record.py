@@ -188,7 +188,7 @@ def run_of(measured: Measured, threshold: float, options: Options, data: str) ->
             "truth": "+".join(sorted({talk.truth for talk in measurement.talks})) or "gold",
             "tolerance": str(options.tolerance),
             "condition": measured.condition,
-            **rules_of(measured.condition),
+            **(rules_of(measured.condition) if measured.condition != WRITTEN else {}),
         },
         scoring=ScoringRules(
             empty=EMPTY_RATIO,

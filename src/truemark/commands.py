@@ -27,7 +27,7 @@ from truemark.leaderboard import Board, leaderboards
 from truemark.pages.history import history_page
 from truemark.pages.leaderboard import leaderboard_page, page_name
 from truemark.pages.report import report_page
-from truemark.records import is_record
+from truemark.records import data_names, is_record
 from truemark.sections import (
     Form,
     Section,
@@ -40,7 +40,7 @@ from truemark.sections import (
     timeline_sections,
 )
 from truemark.summary import scored_units
-from truemark.timeline import data_names, read_timeline
+from truemark.timeline import read_timeline
 
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
 

@@ -10,7 +10,7 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -514,3 +514,16 @@ def _with_texts_that_fit(units: tuple[Unit, ...]) -> tuple[Unit, ...]:
         else:
             fitting[place] = replace(units[place], text=None, marks=(), text_left_out=True)
     return tuple(fitting)
+
+
+def data_names(runs: Iterable[Run]) -> dict[str, str]:
+    """Name each set of comparable runs by its corpus and condition; else by its digest."""
+    names: dict[str, str] = {}
+    for run in runs:
+        condition = [run.condition] if "condition" in run.signature else []
+        corpus = run.corpus or run.data_id[:6]
+        names.setdefault(run.data_id, ", ".join([corpus, *condition]))
+    shared = Counter(names.values())
+    return {
+        data: f"{name} ({data[:6]})" if shared[name] > 1 else name for data, name in names.items()
+    }

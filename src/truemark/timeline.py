@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from truemark.errors import TruemarkError
 from truemark.files import no_folder, read_error
-from truemark.records import SUFFIX, Run, load_runs
+from truemark.records import SUFFIX, Run, data_names, load_runs
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -30,19 +29,6 @@ class Timeline:
     @property
     def data_names(self) -> dict[str, str]:
         return data_names(run for _, run in self.runs)
-
-
-def data_names(runs: Iterable[Run]) -> dict[str, str]:
-    """Name each set of comparable runs by its corpus and condition; else by its digest."""
-    names: dict[str, str] = {}
-    for run in runs:
-        condition = [run.condition] if "condition" in run.signature else []
-        corpus = run.corpus or run.data_id[:6]
-        names.setdefault(run.data_id, ", ".join([corpus, *condition]))
-    shared = Counter(names.values())
-    return {
-        data: f"{name} ({data[:6]})" if shared[name] > 1 else name for data, name in names.items()
-    }
 
 
 def read_timeline(folder: str | os.PathLike[str]) -> Timeline:

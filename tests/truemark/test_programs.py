@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from truemark.programs import (
+from truemark.services.programs import (
     ProgramError,
     command_checksum,
     parse_command,
@@ -27,7 +27,7 @@ QUICK = 20.0  # seconds
 
 @pytest.fixture(autouse=True)
 def _short_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truemark.programs.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("truemark.services.programs.MOST_BYTES", 1 << 20)
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def test_the_text_is_on_no_command_line() -> None:
 def test_ctrl_c_ends_the_program_and_its_children(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     script = (
-        "from truemark.programs import run_program\n"
+        "from truemark.services.programs import run_program\n"
         f"run_program(('sh', '-c', 'sleep 300 & echo $! > {note}; wait'), b'')\n"
     )
     caller = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)
@@ -186,7 +186,7 @@ def test_how_a_program_that_stays_ends_is_heeded(monkeypatch: pytest.MonkeyPatch
             program.finish()
     with started(python(ECHO), QUICK) as program:
         program.finish()
-    monkeypatch.setattr("truemark.programs._LEAVING_S", 0.2)
+    monkeypatch.setattr("truemark.services.programs._LEAVING_S", 0.2)
     with started(python(f"{ECHO}\nimport time; time.sleep(60)"), QUICK) as program:
         assert program.exchange(b"one") == b"ONE"
         program.finish()
@@ -239,7 +239,7 @@ def test_a_command_may_have_words_too_long_for_a_file_name() -> None:
 def test_programs_run_and_are_ended_without_groups_and_polls_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("truemark.programs._POSIX", False)
+    monkeypatch.setattr("truemark.services.programs._POSIX", False)
     for name in ("killpg", "set_blocking"):
         monkeypatch.delattr(os, name)
     monkeypatch.delattr("select.poll")
@@ -255,8 +255,8 @@ def test_no_pipe_stays_open_while_a_detached_grandchild_holds_its_other_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without polls, as on Windows, the threads that read wait for as long as it lives."""
-    monkeypatch.setattr("truemark.programs._POSIX", False)
-    monkeypatch.setattr("truemark.programs._GRACE_S", 0.2)
+    monkeypatch.setattr("truemark.services.programs._POSIX", False)
+    monkeypatch.setattr("truemark.services.programs._GRACE_S", 0.2)
     before = open_pipes()
     child = f"import time; open({str(tmp_path / 'pid')!r}, 'w').write('x'); time.sleep(20)"
     start = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}])"
@@ -277,7 +277,7 @@ def test_the_watcher_is_there_before_the_program(monkeypatch: pytest.MonkeyPatch
         events.append("program")
         raise OSError
 
-    monkeypatch.setattr("truemark.programs._watcher", watcher)
+    monkeypatch.setattr("truemark.services.programs._watcher", watcher)
     monkeypatch.setattr(subprocess, "Popen", popen)
     with pytest.raises(ProgramError):
         run_program(("true",), b"")

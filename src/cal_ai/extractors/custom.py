@@ -22,15 +22,15 @@ from cal_ai.extractors.answers import MOST_EVENTS, AnswerError, parse_answer
 from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.imports import import_callable, source_checksum
-from truemark.programs import (
+from truemark.services.calls import CallFailed
+from truemark.services.keys import keys_removed_from_errors, without_keys
+from truemark.services.programs import (
     ProgramError,
     command_checksum,
     parse_command,
     require_program,
     started,
 )
-from truemark.services.calls import CallFailed
-from truemark.services.keys import keys_removed_from_errors, without_keys
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from functools import partial
 from sat_bench.models.answers import Split, TextSystem, printed_answer
 from truemark.errors import TruemarkError
 from truemark.imports import import_callable, source_checksum
-from truemark.programs import command_checksum, parse_command, run_program, started
+from truemark.services.programs import command_checksum, parse_command, run_program, started
 
 
 def callable_system(name: str) -> TextSystem:

@@ -30,7 +30,7 @@ from sat_bench.models.systems import find_system
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import checksum, write_atomically
-from truemark.programs import group_options
+from truemark.services.programs import group_options
 
 if TYPE_CHECKING:
     from distributed import Worker
