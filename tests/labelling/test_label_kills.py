@@ -54,7 +54,7 @@ def test_a_slow_draft_does_not_hold_up_the_end_and_ends_too(
                 call(address, "PUT", "texts/0", change, timeout_s=0.5)
         process.send_signal(number)
         process.wait(timeout=30)
-    until_s = time.monotonic() + 5
+    until_s = time.monotonic() + 20  # on a busy machine
     while is_running(int(started.read_text())) and time.monotonic() < until_s:
         time.sleep(0.02)
     assert not is_running(int(started.read_text()))
