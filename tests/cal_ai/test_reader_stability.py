@@ -68,6 +68,13 @@ def test_the_answer_stays_the_same(name: str, change: str) -> None:
     assert compared(sample.request, read_events(sample.request), view) is not False
 
 
+def test_one_of_several_events_that_nobody_names_is_not_called_off_alone() -> None:
+    request = SAMPLES["no_dinner_but_sledging"].request
+    change = CHANGES["1 to 8 unrelated events on days that are named"]
+    view = change(request, random.Random("26"))
+    assert compared(request, read_events(request), view)
+
+
 @pytest.mark.parametrize(
     ("said", "shown"),
     [

@@ -26,6 +26,7 @@ _LINES_BEFORE, _LINES_AFTER, _FEW = 6, 8, 0.8  # in a closer look at a time and 
 _FIRST_WEIGHT = 0.4  # of the first reading; the second look has the rest
 _MOST_CERTAIN, _NEGLIGIBLE = 0.9999, -7.0  # probability, log probability
 _MOST_QUOTED = 4  # lines
+_LIKELY = 0.5  # to be changed, of an event that is shown with others
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +125,16 @@ def _proposals(candidates: Candidates, encoded: Encoded, scores: Logits) -> tupl
 def decide(reading: Reading, *others: Reading) -> list[Found]:
     """Return what may have been agreed, with probabilities; changes of the calendar come first.
 
-    The other readings have further calendar events; only changes of these are taken from them.
+    The other readings have further calendar events; only changes of these are taken from them. Of
+    several that nobody names, none is changed alone: they are only meant together.
     """
     changes = list(_changes(reading))
     first = {event.id for event in reading.talk.request.context}
     for other in others:
-        changes += (c for c in _changes(other) if c.event.existing_event_id not in first)
+        added = [c for c in _changes(other) if c.event.existing_event_id not in first]
+        several = len(other.talk.request.context) > len(first) + 1
+        if not several or sum(c.probability > _LIKELY for c in added) > 1:
+            changes += added
     changes.sort(key=lambda change: change.event.existing_event_id or 0)
     return [*changes, *_likeliest(_new_events(reading))]
 
