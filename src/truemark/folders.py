@@ -98,8 +98,9 @@ def pairs_to_check(
     shared: list[tuple[Run, Run | None]] = [
         (runs[data], baselines[data]) for data in runs if data in baselines
     ]
-    closest = [(checked, _closest(checked, baselines)) for checked in runs.values()]
-    return shared or [*closest], doubt or doubt_of_baseline
+    if not shared:
+        shared = [(checked, _closest(checked, baselines)) for checked in runs.values()]
+    return shared, doubt or doubt_of_baseline
 
 
 def _newest_runs(path: str | os.PathLike[str]) -> tuple[dict[str, Run], str | None]:
