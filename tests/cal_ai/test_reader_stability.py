@@ -53,6 +53,14 @@ def test_events_that_share_neither_words_nor_time_are_not_read() -> None:
     assert [len(talk.request.context) for talk in read_relevant(named)] == [1]
 
 
+def test_white_space_between_words_is_not_read() -> None:
+    lines = LUNCH.transcript.utterances
+    greeted = (lines[0]._replace(words="Hello, how are you?"), *lines)
+    spaced = tuple(line._replace(words="\t  ".join(line.words.split())) for line in greeted)
+    asked = replace(LUNCH, transcript=replace(LUNCH.transcript, utterances=spaced))
+    assert read_relevant(asked)[0].lines == read_relevant(LUNCH)[0].lines
+
+
 def test_greetings_at_the_ends_are_not_read() -> None:
     lines = LUNCH.transcript.utterances
     greeted = (lines[0]._replace(words="Hi Alice!"), *lines, lines[1]._replace(words="Bye!"))
@@ -79,9 +87,10 @@ def test_one_of_several_events_that_nobody_names_is_not_called_off_alone() -> No
     ("said", "shown"),
     [
         pytest.param("Clear my Friday, I'm ill.", ["Dentist", "Choir"], id="a day"),
-        pytest.param("All of today and tomorrow is off.", ["Standup"], id="today and tomorrow"),
-        pytest.param("Everything next week is off.", ["Yoga"], id="a week"),
-        pytest.param("Wipe the rest of the day.", ["Standup"], id="no day is today"),
+        pytest.param("All of today and tomorrow is off.", ["Standup", "Review"], id="two days"),
+        pytest.param("Everything next week is off.", ["Yoga", "Sauna"], id="a week"),
+        pytest.param("Wipe the rest of the day.", ["Standup", "Review"], id="no day is today"),
+        pytest.param("Clear my Saturday, I'm ill.", [], id="a single event is not several"),
         pytest.param("I can't come on Friday.", [], id="one event is meant"),
     ],
 )
@@ -92,9 +101,12 @@ def test_events_that_are_meant_together_are_shown_without_being_named(
     starts = {
         "Breakfast": datetime(2026, 3, 4, 8, 0),
         "Standup": datetime(2026, 3, 4, 9, 30),
+        "Review": datetime(2026, 3, 4, 16, 0),
         "Dentist": datetime(2026, 3, 6, 10, 0),
         "Choir": datetime(2026, 3, 6, 19, 0),
+        "Market": datetime(2026, 3, 7, 8, 0),
         "Yoga": datetime(2026, 3, 11, 18, 0),
+        "Sauna": datetime(2026, 3, 12, 20, 0),
     }
     calendar = tuple(ContextEvent(n, title, at) for n, (title, at) in enumerate(starts.items(), 1))
     talk = parse_transcript(f"[Alice]: {said}")

@@ -26,7 +26,7 @@ _LINES_BEFORE, _LINES_AFTER, _FEW = 6, 8, 0.8  # in a closer look at a time and 
 _FIRST_WEIGHT = 0.4  # of the first reading; the second look has the rest
 _MOST_CERTAIN, _NEGLIGIBLE = 0.9999, -7.0  # probability, log probability
 _MOST_QUOTED = 4  # lines
-_LIKELY = 0.5  # to be changed, of an event that is shown with others
+_LIKELY = 0.7  # to be changed, of an event that is shown with others
 
 
 @dataclass(frozen=True, slots=True)

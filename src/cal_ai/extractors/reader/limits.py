@@ -52,7 +52,8 @@ def read_relevant(request: Request) -> list[Dialogue]:
 
     Further readings have one more event each, which begins on a day and at an hour that are named.
     If several events may be meant together ("clear my Friday"), the last reading has those of the
-    named days. The rest of the calendar, and greetings at either end, cannot change the answer.
+    named days if they are at least two. The rest of the calendar, and greetings at either end,
+    cannot change the answer.
     """
     utterances = request.transcript.utterances
     names = {name for turn in utterances for name in turn.speaker.lower().split()}
@@ -84,7 +85,7 @@ def read_relevant(request: Request) -> list[Dialogue]:
         for event in _on_named_days(talk)
         if not shared(event) and event not in timed[:_MOST_TIMED]
     ][:_MOST_TOGETHER]
-    if together:
+    if len(together) > 1:
         shown.append((*context, *together))
     return [replace(talk, request=replace(request, context=events)) for events in shown]
 
@@ -113,7 +114,7 @@ def _on_named_days(talk: Dialogue) -> list[ContextEvent]:
 
 
 def _greets(words: str, names: AbstractSet[str]) -> bool:
-    rest, greetings = pattern(_GREETING).subn(" ", words)
+    rest, greetings = pattern(_GREETING).subn(" ", " ".join(words.split()))
     return greetings > 0 and set(re.findall(r"\w+", rest.lower())) <= _POLITE | names
 
 

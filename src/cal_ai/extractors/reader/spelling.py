@@ -61,7 +61,7 @@ _ANY_REWRITTEN = "|".join(source for source, _ in _REWRITTEN)
 
 def plain(words: str) -> str:
     """Unify spelling: straight quotes, shorthand written out, clock words as digits."""
-    text = words.translate(_QUOTES)
+    text = " ".join(words.translate(_QUOTES).split())
     if occurs(_ANY_REWRITTEN, text):
         for source, replacement in _REWRITTEN:
             text = pattern(source).sub(replacement, text)
