@@ -221,8 +221,9 @@ def _answers(
     hidden from the readers, and some less likely candidates get a second look too.
     """
     learn = readers[0].training
-    on_gpu = source["ids"].is_cuda
-    with torch.autocast(source["ids"].device.type, torch.bfloat16, enabled=on_gpu):
+    device = source["ids"].device.type
+    in_half = source["ids"].is_cuda or torch.is_autocast_enabled(device)
+    with torch.autocast(device, torch.bfloat16, enabled=in_half):
         firsts = [_first(reader, _with_gaps(source) if learn else source) for reader in readers]
         looks = _likely(firsts, target, chance=learn)
         target = {
@@ -357,9 +358,14 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--body", default="2.5e-4", help="learning rate; one, or one for each")
+    parser.add_argument("--heads", type=float, default=1e-3, help="learning rate of all else")
     parser.add_argument("--trust", default="0.4", help="in teachers; one, or one for each")
     parser.add_argument("--tokens", type=int, default=72_000, help="in a batch, about")
     parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--often", default="", help="first letters of ids that are drawn thrice")
+    parser.add_argument(
+        "--half", action="store_true", help="bfloat16 without a GPU, for processors that have it"
+    )
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(options.seed)
@@ -367,6 +373,7 @@ def main() -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     everything = list(read_conversations(options.conversations.glob("*.jsonl")))
     chosen = [talk for talk in everything if not is_dev(talk)]
+    chosen += 2 * [talk for talk in chosen if talk.id.startswith(tuple(options.often))]
     names = options.names.split(",")
     stream = batches(chosen, options.pieces, options.seed, options.tokens, options.workers)
     readers = [
@@ -381,11 +388,12 @@ def main() -> None:
     body, trust = (
         [float(value) for value in for_each(x, names)] for x in (options.body, options.trust)
     )
-    course = Course(options.steps, body, trust, seconds=options.seconds)
+    course = Course(options.steps, body, trust, options.heads, options.seconds)
     print(
         f"{options.names}: {len(chosen)} conversations, {options.steps} steps, {device}", flush=True
     )
-    steps = train(readers, stream, course, teacher)
+    with torch.autocast(device, torch.bfloat16, enabled=options.half):
+        steps = train(readers, stream, course, teacher)
     for name, reader in zip(names, readers, strict=True):
         state = {k: v.float().cpu().numpy() for k, v in reader.state_dict().items()}
         write_parts(state, options.out, name)
