@@ -190,12 +190,13 @@ def test_callables_libraries_and_programs_run_on_workers(splitter: str) -> None:
                 find_system(name), talks, (0.5,), inference=Inference(cluster=cluster)
             )
             assert there == measured_at(find_system(name), talks, (0.5,))
-        failed, absent = compare(
-            ["py:splitter:raises", "cmd:false"], talks, inference=Inference(cluster=cluster)
-        )
+        failing = ["py:splitter:raises", "cmd:false", f"cmd+:sh -c '{splitter} --stay; exit 3'"]
+        failed, absent, late = compare(failing, talks, inference=Inference(cluster=cluster))
     assert isinstance(failed, Failed)
     assert isinstance(absent, Failed)
+    assert isinstance(late, Failed)
     assert "ended with status 1" in absent.reason
+    assert "ended with status 3" in late.reason
 
 
 @pytest.mark.parametrize("value", ["0", "1e300", "nan"])

@@ -23,6 +23,7 @@ from sat_bench.running.workers import (
     ModelRequest,
     Request,
     SystemRequest,
+    end_on_worker,
     keep_on_worker,
     local_scheduler,
     read_texts_on_worker,
@@ -66,9 +67,17 @@ class Cluster:
         request = ModelRequest(model, tokenizer, files.checksums, windowing, runtime)
         return ClusterModel(self, request, dict(zip(files.checksums, paths, strict=True)))
 
-    def system(self, name: str, timeout_s: float) -> ClusterModel:
-        """Let the workers run the system of this name, which each of them must have."""
-        return ClusterModel(self, SystemRequest(name, timeout_s), {})
+    @contextmanager
+    def system(self, name: str, timeout_s: float) -> Iterator[ClusterModel]:
+        """Let the workers run the system of this name, which each must have, until the block ends.
+
+        If it ends badly on one of them, its error is raised.
+        """
+        request = SystemRequest(name, timeout_s)
+        yield ClusterModel(self, request, {})
+        for answer in self.client.run(end_on_worker, request, on_error="return").values():
+            if isinstance(answer, TruemarkError):  # other errors are from workers that are gone
+                raise answer
 
     def threads(self) -> int:
         """Return how many talks can run at the same time."""

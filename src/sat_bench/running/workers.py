@@ -104,6 +104,14 @@ def read_texts_on_worker(request: Request, texts: list[str]) -> list[Probabiliti
     return [answer(text) for text in texts]
 
 
+def end_on_worker(request: SystemRequest) -> None:
+    """End a system that no text is left for; the error of a program that ends badly is raised."""
+    with _lock:
+        answer = _models.pop(request, None)
+    if isinstance(answer, _StartedSystem):
+        answer.close()
+
+
 def keep_on_worker(files: dict[str, bytes], dask_worker: Worker) -> None:
     """Store the content of files, by checksum, where this worker looks for them."""
     for digest, content in files.items():
@@ -127,24 +135,33 @@ def _load(request: Request) -> Callable[[str], Probabilities]:
     ).probabilities
 
 
-def _start(request: SystemRequest) -> Callable[[str], Probabilities]:
-    """Start a system, which the threads of a worker use one at a time."""
+def _start(request: SystemRequest) -> _StartedSystem:
     system = find_system(request.name, timeout_s=request.timeout_s)
     if not isinstance(system, TextSystem):
         raise TruemarkError(f"{request.name}: expected a system that reads texts")
-    opened, lock = ExitStack(), threading.Lock()
-    answer = opened.enter_context(system.opened())
+    opened = ExitStack()
+    return _StartedSystem(opened.enter_context(system.opened()), opened)
 
-    def answer_alone(text: str) -> Probabilities:
-        with lock:
-            return answer(text)
 
-    def close() -> None:
-        with suppress(TruemarkError):  # nobody is left to tell how a program ended
-            opened.close()
+class _StartedSystem:
+    """An open system, which the threads of a worker use one at a time."""
 
-    weakref.finalize(answer_alone, close)
-    return answer_alone
+    def __init__(self, answer: Callable[[str], Probabilities], opened: ExitStack) -> None:
+        self._answer, self._opened, self._lock = answer, opened, threading.Lock()
+        weakref.finalize(self, _close_untold, opened)
+
+    def __call__(self, text: str) -> Probabilities:
+        with self._lock:
+            return self._answer(text)
+
+    def close(self) -> None:
+        with self._lock:
+            self._opened.close()
+
+
+def _close_untold(opened: ExitStack) -> None:
+    with suppress(TruemarkError):  # nobody is left to tell how a program ended
+        opened.close()
 
 
 def _local_path(client_path: str, digest: str, worker: Worker) -> Path:
