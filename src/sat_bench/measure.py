@@ -69,6 +69,7 @@ from truemark.curve import SweepPoint, curve_of, grid, ranked
 from truemark.errors import TruemarkError
 from truemark.labelling.agreement import known_agreement
 from truemark.records import write_run
+from truemark.services.keys import without_keys
 
 ON_THIS_MACHINE = Inference()
 
@@ -315,7 +316,8 @@ def compare(
         except CorpusError:
             raise
         except TruemarkError as error:
-            yield Failed(name, str(error).removeprefix(f"{name}: "))
+            shown = without_keys(name)
+            yield Failed(shown, str(error).removeprefix(f"{shown}: "))
 
 
 def measure_system(

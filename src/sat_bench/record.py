@@ -66,6 +66,7 @@ from truemark.records import (
     is_record,
 )
 from truemark.records import System as RunSystem
+from truemark.services.keys import without_keys
 from truemark.signature import signature_line
 
 TOOL = "sat-bench"
@@ -467,7 +468,7 @@ def record_paths(
     A path that contains `{model}` or `{condition}` is a pattern, one that ends in .json a file, any
     other a folder; `with_run_id` completes the names of files in a folder.
     """
-    names = _numbered(map(_file_name, models), "-")
+    names = _numbered(map(_file_name, map(without_keys, models)), "-")
     paths = tuple(_path(path, name, condition) for name in names for condition in conditions)
     for file, runs in Counter(paths).items():
         if runs > 1:

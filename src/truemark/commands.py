@@ -77,9 +77,14 @@ def draw_report(options: argparse.Namespace) -> int:
     _spare_records(options.output)
     runs, left_out = runs_to_draw(options.runs)
     _tell_left_out(left_out, options.runs)
-    write_atomically(options.output, report_page(runs, anyway=options.anyway))
+    kept, reasons = comparable_runs(runs)
+    if not kept:  # one run alone is drawn, whatever failed
+        kept, reasons = runs, []
+    for reason in reasons:
+        note(f"failed: {reason}")
+    write_atomically(options.output, report_page(kept, anyway=options.anyway))
     note(f"page: {options.output}")
-    return DONE
+    return FAILED if reasons else DONE
 
 
 def show_history(options: argparse.Namespace) -> int:

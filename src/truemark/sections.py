@@ -114,6 +114,11 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
             "p and intervals of differences are corrected for several comparisons by Holm's"
             f" method: an interval contains 0 exactly when p is above {LEVEL:g}"
         )
+    if any(group.too_small for versus in comparison.against for group in versus.groups):
+        remarks.append(
+            "f1 differences are left out for groups with fewer than"
+            f" {FEWEST_EXPECTED} expected items"
+        )
     facts = {
         "against_the_first": [_versus_facts(versus) for versus in comparison.against],
         "differing": list(comparison.differing),

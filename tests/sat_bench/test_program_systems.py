@@ -240,3 +240,23 @@ def test_a_key_that_a_users_own_system_quotes_is_not_shown(
     printed = "".join(capsys.readouterr())
     assert "[key]" in printed
     assert "sk-canary" not in printed
+
+
+def test_a_key_that_the_shell_wrote_into_a_name_is_in_no_table_record_or_file_name(
+    splitter: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    key = "sk-canary-0123456789-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    models = f"cmd:env KEY={key} {splitter},cmd:false {key}"
+    for more in ([], ["-cluster", "local:1"]):
+        assert main(["-models", models, "-record", str(tmp_path / "runs"), "-v", *more]) == 1
+    printed = "".join(capsys.readouterr())
+    records = list((tmp_path / "runs").iterdir())
+    assert "KEY=[key]" in printed
+    assert "false [key]" in printed
+    assert key not in printed
+    assert records
+    assert not [file for file in records if key in file.name or key in file.read_text("utf-8")]

@@ -62,6 +62,29 @@ def test_a_run_without_a_scored_unit_is_named_and_the_others_are_compared(
     assert "failed: down: has no scored unit, so it is not compared" in printed.err
     assert main(["compare", "old.run.json", "down.run.json"]) == 1
     assert "down and old have no scored unit in common" in capsys.readouterr().err
+    files = [f"{name}.run.json" for name in names]
+    assert main(["report", *files, "-o", "page.html"]) == 1
+    assert "failed: down: has no scored unit, so it is not compared" in capsys.readouterr().err
+    assert "new against old" in (folder / "page.html").read_text("utf-8")
+
+
+def test_the_page_of_a_run_without_a_scored_unit_shows_what_failed(folder: Path) -> None:
+    write_run("down.run.json", made("down", {"a00": (), "b01": ()}))
+    assert main(["report", "down.run.json", "-o", "page.html"]) == 0
+    assert "b01" in (folder / "page.html").read_text("utf-8")
+
+
+def test_dashes_of_small_groups_are_explained(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    why = "f1 differences are left out for groups with fewer than 5 expected items"
+    assert main(["compare", "old.run.json", "new.run.json"]) == 0
+    assert why not in said(capsys)
+    for name in ("before", "after"):
+        units = {f"a{n}": (9, 1, 1) for n in range(8)} | {"b0": (2, 1, 0)}
+        write_run(f"{name}.run.json", made(name, units))
+    assert main(["compare", "before.run.json", "after.run.json"]) == 0
+    assert why in said(capsys)
 
 
 def test_what_could_have_been_seen_is_said_where_nothing_was(

@@ -31,11 +31,16 @@ class TextSystem:
     """A system that reads one text at a time: a library, a callable, a program.
 
     `start` opens the system and provides its function; `identity` names what its answers depend on.
+    `given` is the name as the user gave it, perhaps with a key from the shell; `name` has none.
     """
 
-    name: str
+    given: str
     identity: Mapping[str, str]
     start: Callable[[], AbstractContextManager[Split]]
+
+    @property
+    def name(self) -> str:
+        return without_keys(self.given)
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[str], Probabilities]]:

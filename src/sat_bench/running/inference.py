@@ -86,7 +86,7 @@ class Inference:
             segmenter = open_segmenter(system.model, system.tokenizer, windowing, self.runtime)
             return partial(read_talks, stack.enter_context(segmenter))
         if self.cluster:
-            on_workers = self.cluster.system(system.name, self.timeout_s)
+            on_workers = self.cluster.system(system.given, self.timeout_s)
             return partial(read_talks, stack.enter_context(on_workers))
         answer = stack.enter_context(system.opened())
         return lambda talks: ((talk, answer(talk.text)) for talk in talks)

@@ -30,6 +30,7 @@ from sat_bench.models.systems import find_system
 from truemark import __version__
 from truemark.errors import TruemarkError
 from truemark.files import checksum, write_atomically
+from truemark.services.keys import without_keys
 from truemark.services.programs import group_options
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _load(request: Request) -> Callable[[str], Probabilities]:
 def _start(request: SystemRequest) -> _StartedSystem:
     system = find_system(request.name, timeout_s=request.timeout_s)
     if not isinstance(system, TextSystem):
-        raise TruemarkError(f"{request.name}: expected a system that reads texts")
+        raise TruemarkError(f"{without_keys(request.name)}: expected a system that reads texts")
     opened = ExitStack()
     return _StartedSystem(opened.enter_context(system.opened()), opened)
 
