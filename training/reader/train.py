@@ -112,9 +112,9 @@ class _Learner:
 
     def __init__(self, reader: Reader, body_rate: float, heads_rate: float) -> None:
         self.reader = reader.train()
-        body = [p for name, p in reader.named_parameters() if name.startswith(("layers", "pieces"))]
-        in_body = {id(p) for p in body}
-        heads = [p for p in reader.parameters() if id(p) not in in_body]
+        learning = [(name, p) for name, p in reader.named_parameters() if p.requires_grad]
+        body = [p for name, p in learning if name.startswith(("layers", "pieces"))]
+        heads = [p for name, p in learning if not name.startswith(("layers", "pieces"))]
         self._optimizer = torch.optim.AdamW(
             [{"params": body, "top": body_rate}, {"params": heads, "top": heads_rate}],
             lr=body_rate,
@@ -321,17 +321,27 @@ def batches(
     return iter(loader)
 
 
-def started(start: Path, name: str) -> Reader:
+def started(start: Path, name: str, dropout: float = 0.1) -> Reader:
     """Make a reader that starts from stored weights, of its encoder or of all of it."""
     small = start / f"{name}.npz"
     arrays = read_network(small if small.is_file() else start / name)
     vocabulary, width = arrays["pieces.weight"].shape
     shape = TEACHER if width == TEACHER.width else ENCODER
     reader = Reader(
-        replace(shape, vocabulary=vocabulary), sees_distance="distances.weight" in arrays
+        replace(shape, vocabulary=vocabulary),
+        dropout,
+        sees_distance="distances.weight" in arrays,
     )
     reader.take(arrays)
     return reader
+
+
+def keep_lowest(reader: Reader, layers: int) -> None:
+    """Leave the input and the lowest layers as they are: steps are shorter, and forget less."""
+    lowest = ("pieces", "channels", "positions", "neighbours", "norm.")
+    lowest += tuple(f"layers.{number}." for number in range(layers))
+    for name, parameter in reader.named_parameters():
+        parameter.requires_grad = not name.startswith(lowest)
 
 
 def compile_layers(reader: Reader) -> None:
@@ -362,7 +372,9 @@ def main() -> None:
     parser.add_argument("--trust", default="0.4", help="in teachers; one, or one for each")
     parser.add_argument("--tokens", type=int, default=72_000, help="in a batch, about")
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--often", default="", help="first letters of ids that are drawn thrice")
+    parser.add_argument("--often", nargs="+", default=(), help="how ids begin that come thrice")
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--kept", type=int, default=0, help="lowest layers that do not learn")
     parser.add_argument(
         "--half", action="store_true", help="bfloat16 without a GPU, for processors that have it"
     )
@@ -377,8 +389,11 @@ def main() -> None:
     names = options.names.split(",")
     stream = batches(chosen, options.pieces, options.seed, options.tokens, options.workers)
     readers = [
-        started(options.start, start).to(device) for start in for_each(options.initial, names)
+        started(options.start, start, options.dropout).to(device)
+        for start in for_each(options.initial, names)
     ]
+    for reader in readers if options.kept else ():
+        keep_lowest(reader, options.kept)
     teacher = None
     if options.teacher:
         teacher = started(options.teacher.parent, options.teacher.name).to(device).eval()
