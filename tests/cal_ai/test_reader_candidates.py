@@ -57,6 +57,13 @@ def test_a_date_with_a_slash_is_the_nearer_of_its_two_readings() -> None:
     assert values(talk("So 4/10?"), "day") == [date(2026, 4, 10)]
 
 
+def test_a_number_means_the_day_of_the_month_that_was_said() -> None:
+    there_and_back = talk("The 4th of August, and back on the 18th.", "The 18th.", "The 5th.")
+    dates = [date(2026, 8, 4), date(2026, 8, 18), date(2026, 8, 18), date(2026, 3, 5)]
+    assert values(there_and_back, "day") == dates
+    assert values(talk("The 24th, a Friday.", "The 24th, then."), "day") == [date(2026, 4, 24)] * 2
+
+
 def test_weekdays_after_a_named_week_are_those_of_that_week() -> None:
     found = talk("Next week is better.", "Friday then?")
     assert values(found, "day") == [date(2026, 3, 13)]

@@ -94,6 +94,25 @@ DAYS = {
     "new years": "2027-01-01",
     "Valentine's Day": "2026-02-14",
     "every Tuesday": "2026-02-24",
+    "17 september 18:30": "2026-09-17",
+    "3 March 10:00": "2026-03-03",
+    "9 december 15:20": "2026-12-09",
+    "the 9th of january 20:00": "2027-01-09",
+    "tues 3 mar 8-9pm": "2026-03-03",
+    "at 10 March 3rd": "2026-03-03",
+    "17 September 2027, 18:30": "2027-09-17",
+    "sat 28 feb": "2026-02-28",
+    "sat 17.03.": "2026-03-17",
+    "14-07-2027": "2027-07-14",
+    "xmas eve": "2026-12-24",
+    "xmas": "2026-12-25",
+    "nye": "2026-12-31",
+    "monday 23, same time": "2026-02-23",
+    "Monday 16, same time": "2026-03-16",
+    "monday 24": "2026-02-23",
+    "monday 23 to 24": "2026-02-23",
+    "the 24th, a Tuesday": "2026-02-24",
+    "the 5th, a Sunday": "2026-04-05",
 }
 
 
@@ -138,6 +157,11 @@ def test_a_range_of_days_has_a_last_day() -> None:
     assert (day.day, day.last) == (date(2026, 3, 3), date(2026, 3, 5))
     (day,) = find_days("March 30 to April 2", FRIDAY)
     assert (day.day, day.last) == (date(2026, 3, 30), date(2026, 4, 2))
+
+
+def test_a_range_of_days_may_precede_its_month() -> None:
+    (day,) = find_days("3rd-5th March", FRIDAY)
+    assert (day.day, day.last) == (date(2026, 3, 3), date(2026, 3, 5))
 
 
 def test_a_range_of_hours_after_a_date_is_no_range_of_days() -> None:

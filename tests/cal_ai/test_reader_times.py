@@ -85,6 +85,21 @@ TIMES = {
     "half fıve": "5:30",
     "quarter past ſix": "6:15",
     "at ten fİfteen": "10:15",
+    "after half 7": "7:30",
+    "half-eight": "8:30",
+    "half 12 at the Black Lion": "12:30",
+    "sat noonish": "12:00",
+    "thu 20h?": "20:00",
+    "wednesday 18h": "18:00",
+    "at 9h": "9:00",
+    "Thursday at 14": "14:00",
+    "flight 0640": "6:40",
+    "615 in the MORNING": "6:15",
+    "it isn't until 3": "3:00",
+    "17 september 18:30": "18:30",
+    "3 March 10:00": "10:00",
+    "28th of august 9 oclock": "9:00",
+    "mon 23, 8?": "8:00",
 }
 
 
@@ -110,6 +125,12 @@ RANGES = {
     "nine to four": ("9:00", "4:00"),
     "2–4pm": ("14:00", "16:00"),
     "until 5": ("", "5:00"),
+    "from 9 to midnight": ("21:00", "0:00"),
+    "from 15 to 17": ("15:00", "17:00"),
+    "from 17h to 19h": ("17:00", "19:00"),
+    "12 to 14": ("12:00", "14:00"),
+    "6:30 to 21:00": ("6:30", "21:00"),
+    "tues 19 mar 8-9pm": ("20:00", "21:00"),
     "it ends at 9pm": ("", "21:00"),
 }
 
@@ -146,6 +167,11 @@ def test_a_range_has_two_ends(said: str, expected: tuple[str, str]) -> None:
         "room 430",
         "of 500, 300",
         "at 1945 words",
+        "the door code 0640",
+        "it's 14 a kilo",
+        "at 18,750 euros",
+        "for 20 euros",
+        "drive for 14h",
     ],
 )
 def test_numbers_that_are_no_times_are_left_alone(said: str) -> None:
@@ -229,12 +255,14 @@ def test_a_time_from_now_is_told_in_minutes() -> None:
         ("after work", "evening"),
         ("tonight", "night"),
         ("Friday night", "night"),
+        ("mon eve", "evening"),
+        ("tomorrow eve", "evening"),
         ("over lunch", "lunchtime"),
         ("first thing", "morning"),
     ],
 )
 def test_a_part_of_the_day_is_found(said: str, part: str) -> None:
-    assert [found.part for found in find_parts(said)] == [part]
+    assert [found.part for found in find_parts(plain(said))] == [part]
 
 
 @pytest.mark.parametrize(

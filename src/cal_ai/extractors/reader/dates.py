@@ -12,7 +12,7 @@ from cal_ai.extractors.reader import reckoning
 from cal_ai.extractors.reader.patterns import Span, any_of, occurs, overlaps, small, small_pattern
 from cal_ai.extractors.reader.reckoning import MONTH, NUMBER
 
-_HOLIDAYS = {"christmas eve": (12, 24), "christmas": (12, 25), "boxing": (12, 26)}
+_HOLIDAYS = {"mas eve": (12, 24), "mas": (12, 25), "boxing": (12, 26), "nye": (12, 31)}
 _HOLIDAYS |= {"new years eve": (12, 31), "new year": (1, 1), "valentine": (2, 14)}
 _HOLIDAYS |= {"patrick": (3, 17), "fourth of july": (7, 4), "halloween": (10, 31)}
 
@@ -23,7 +23,8 @@ class Day(Span):
 
     `day` is None for a whole week (`week` is then its Monday), for a past day, and for a day that
     counts from another one (`offset` days after it, or its following `weekday`). `weekday` is given
-    where one was said without a date; `loose` where its week was not said either.
+    where one was said; `loose` where neither its date nor its week was. `month` says whether the
+    month of a date was said; None for days that are no dates.
     """
 
     day: date | None = None
@@ -33,14 +34,17 @@ class Day(Span):
     loose: bool = False
     offset: int | None = None
     past: bool = False
+    month: bool | None = None
 
 
 def _nth_of(text: str) -> int:
     return int(text.rstrip("stndrh"))
 
 
-def _dated(m: re.Match[str], day: date | None, last: date | None = None) -> Day | None:
-    return None if day is None else Day(*m.span(), day=day, last=last)
+def _dated(
+    m: re.Match[str], day: date | None, last: date | None = None, *, month: bool | None = None
+) -> Day | None:
+    return None if day is None else Day(*m.span(), day=day, last=last, month=month)
 
 
 def _month_day(m: re.Match[str], today: date) -> Day | None:
@@ -51,15 +55,7 @@ def _month_day(m: re.Match[str], today: date) -> Day | None:
         last_month = reckoning.month_named(m["last_month"] or m["month"])
         year = day.year + (last_month < month)
         last = reckoning.calendar_day(year, last_month, _nth_of(m["last"]))
-    return _dated(m, day, last)
-
-
-def _day_month(m: re.Match[str], today: date) -> Day | None:
-    month = reckoning.month_named(m["month"])
-    day = reckoning.next_dated(today, month, _nth_of(m["day"]))
-    if day is None or not m["first"]:
-        return _dated(m, day)
-    return _dated(m, reckoning.calendar_day(day.year, month, _nth_of(m["first"])), last=day)
+    return _dated(m, day, last, month=True)
 
 
 def _numeric(m: re.Match[str], today: date) -> Day | None:
@@ -77,7 +73,14 @@ def _nth(m: re.Match[str], today: date) -> Day | None:
     last = reckoning.next_nth(day, _nth_of(m["last"])) if day is not None and m["last"] else None
     if day is not None and m["next_month"]:
         day = reckoning.calendar_day(*reckoning.month_ahead(today, 1), day.day)
-    return _dated(m, day, last)
+    return _dated(m, day, last, month=bool(m["next_month"]))
+
+
+def _weekday_nth(m: re.Match[str], today: date) -> Day | None:
+    """Read a weekday and the number of its day ("Monday 16"); None if they do not agree."""
+    weekday, day = reckoning.weekday_named(m["wd"]), reckoning.next_nth(today, int(m["nth"]))
+    agree = day is not None and day.weekday() == weekday
+    return Day(*m.span(), day=day, weekday=weekday, month=False) if agree else None
 
 
 def _ahead(m: re.Match[str], today: date) -> Day | None:
@@ -183,12 +186,14 @@ _RULES: dict[str, Callable[[re.Match[str], date], Day | None]] = {
     r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b": lambda m, _: _dated(
         m, reckoning.calendar_day(int(m[1]), int(m[2]), int(m[3]))
     ),
-    rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})(?:\s?(?:-|to|through|thru|until)\s?(?:the "
-    rf")?(?:(?P<last_month>{MONTH}) )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?(?:,? "
+    rf"(?<![\d.:])(?<!\bat )\b(?:the )?(?P<day>{_ND})(?:\s?(?:-|to|until|till)\s?(?:the )?"
+    rf"(?P<last>{_ND}))? (?:of )?(?P<month>{MONTH})(?P<last_month>)\b(?! (?:i|(?:the )?{_D}"
+    r"(?:st|nd|rd|th))\b)(?:,? (?P<year>20\d\d)\b)?": _month_day,
+    rf"\b(?P<month>{MONTH}) (?:the )?(?P<day>{_ND})(?![:.]\d)(?:\s?(?:-|to|through|thru|until)"
+    rf"\s?(?:the )?(?:(?P<last_month>{MONTH}) )?(?P<last>{_ND})(?!\s?(?::|am|pm)))?(?:,? "
     r"(?P<year>20\d\d))?": _month_day,
-    rf"\b(?:(?:the )?(?P<first>{_D}(?:st|nd|rd|th)?)\s?(?:-|to|until|till)\s?)?"
-    rf"(?:the )?(?P<day>{_D}(?:st|nd|rd|th)?) (?:of )?(?P<month>{MONTH})\b(?! i\b)": _day_month,
-    r"(?<![\d.:])(?<!at )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))": _numeric,
+    r"(?<![\d.:])(?<!\bat )(\d{1,2})\.(\d{1,2})\.(\d{4}|(?!\d))": _numeric,
+    r"\b(\d{1,2})-(\d{1,2})-(20\d\d)\b": _numeric,
     r"(?<![\d/.:-])(?!24/7)(\d{1,2})/(\d{1,2})(?:/(\d{2}|20\d\d))?(?![\d/])(?!\s*(?:of\b"
     r"|an? hour|hours?|cup))": _numeric,
     rf"\b(?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?) (?:from|after|on)"
@@ -202,13 +207,15 @@ _RULES: dict[str, Callable[[re.Match[str], date], Day | None]] = {
     r"\b(?:(?P<more>(?:the )?day after )?tomorrow)\b": lambda m, today: _dated(
         m, today + timedelta(days=2 if m["more"] else 1)
     ),
+    rf"\b(?P<wd>{_WD}),? (?P<nth>1[3-9]|2\d|3[01])\b(?!\s?(?:[-:.h/]|to|till|until)\s?\w"
+    r"| \d| ?(?:hours|o'?clock))": _weekday_nth,
     r"\b(?:(?P<before>next week|this week|the week after next|week after next),? (?:on )?"
     rf"|(?P<how>this coming|this|next|coming|every|each|on) )?(?P<wd>{_WD})(?P<week>,?"
     r" (?:of |in )?(?:the )?(?:next week|this week|week after next)| week\b"
     r"| after next\b)?": _relative_weekday,
     r"\b(?:this|next|the|over the|this coming)? ?weekend\b": _weekend,
     r"\b(?:the )?week after next|next week|this week|later this week|the following week\b": _week,
-    r"\b(?:christmas eve|christmas(?: day)?|boxing day|new year'?s eve|new year'?s(?: day)?"
+    r"\b(?:(?:christ|x)mas(?: eve| day)?|boxing day|nye\b|new year'?s(?: eve| day)?"
     r"|valentine'?s(?: day)?|halloween|st\.? patrick'?s day|fourth of july)(?! (?:party|dinner"
     r"|shopping|tree|cards?|gifts?|presents?))": _holiday,
     rf"\b(?:the |on )?(?P<nth>{_D}(?:st|nd|rd|th))\b{_NOT_A_DAY}(?:\s?(?:-|to|through|thru"
@@ -223,7 +230,7 @@ _ANY_DAY = (
     r"\d|day|night|morrow|week|month|year|morning|noon|evening|ago\b|back\b|last\b|past\b|arvo"
     r"|\b(?:mon|tue|wed|thu|fri|sat|sun|eod|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b"
     r"|\b(?:januar|februar|march|april|june|july|august|septem|octo|novem|decem|tues|weds|thurs?\b)"
-    r"|christmas|valentine|halloween|patrick|following|earlier|fourth"
+    r"|mas\b|\bnye\b|valentine|halloween|patrick|following|earlier|fourth"
 )
 
 
@@ -244,10 +251,10 @@ def find_days(text: str, today: date) -> list[Day]:
             if day is not None:
                 days.append(day)
     days.sort(key=lambda day: day.start)
-    return _merged(days, text)
+    return _merged(days, text, today)
 
 
-def _merged(days: list[Day], text: str) -> list[Day]:
+def _merged(days: list[Day], text: str, today: date) -> list[Day]:
     """Merge a weekday and a date beside it that name one day ("Friday the 27th")."""
     merged: list[Day] = []
     while days:
@@ -255,8 +262,12 @@ def _merged(days: list[Day], text: str) -> list[Day]:
         dated = [day for day in days[:2] if day.day and day.weekday is None]
         named = [day.weekday for day in days[:2] if day.weekday is not None]
         is_one = len(dated) == len(named) == 1
-        if is_one and text[first.end : last.start].strip(" ,(") in ("", "the"):
-            merged.append(replace(dated[0], start=first.start, end=last.end, weekday=named[0]))
+        if is_one and text[first.end : last.start].strip(" ,(") in ("", "the", "a"):
+            both = replace(dated[0], start=first.start, end=last.end, weekday=named[0])
+            if both.day and both.month is False:
+                day = reckoning.next_nth(today, both.day.day, named[0])
+                both = replace(both, day=day or both.day)
+            merged.append(both)
             days = days[2:]
         else:
             merged.append(first)

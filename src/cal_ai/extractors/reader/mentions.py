@@ -11,7 +11,7 @@ from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.dates import Day, find_days
 from cal_ai.extractors.reader.lengths import Length, Shift, find_from_now, find_lengths, find_shifts
 from cal_ai.extractors.reader.patterns import Span, overlaps, pattern
-from cal_ai.extractors.reader.reckoning import coming, minute_of
+from cal_ai.extractors.reader.reckoning import coming, minute_of, next_nth
 from cal_ai.extractors.reader.spelling import plain
 from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_parts, in_part
 from cal_ai.transcripts.conversation import Transcript
@@ -28,8 +28,9 @@ _SENTENCE_ENDS = (
     r"|\.{2,}\s*|\s*[\U0001F300-\U0001FAFF]\s*(?=\w)|,?\s+(?:but|because|though)\s+|:\s+"
 )
 # For this many lines after a week was named, weekdays are taken to be in it; and one whose date or
-# week was said means that day again.
+# week was said means that day again; for so many, the number of a date whose month was said.
 _WEEK_LASTS = 3
+_DATE_LASTS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +119,18 @@ def find_moments(text: str, now: datetime) -> list[Moment]:
     lengths = [
         length for length in find_lengths(text) if not overlaps(taken, length.start, length.end)
     ]
-    clocks = [clock for clock in clocks if not overlaps(lengths, clock.start, clock.start + 1)]
     parts = [part for part in find_parts(text) if not overlaps(clocks, part.start, part.start + 1)]
     return [*days, *(in_part(clock, parts, text) for clock in clocks), *parts, *lengths, *shifts]
 
 
 class _Days:
-    """Resolves moments; remembers the last day, for "the day after", and the days of weekdays."""
+    """Resolves moments; knows the last day, for "the day after", weekdays, and dates in full."""
 
     def __init__(self, today: date) -> None:
         self._today = today
         self._last = today
         self._named: dict[int, tuple[date, int]] = {}
+        self._dates: dict[int, tuple[date, int]] = {}  # 0: the month
 
     def mention(self, line: int, at: int, moment: Moment) -> Mention | None:
         """Make a mention of a moment in the sentence that begins at `at`; None if it is past."""
@@ -145,6 +146,9 @@ class _Days:
                 self._last = value or self._last
                 if value and moment.weekday is not None and not moment.loose:
                     self._named[value.weekday()] = (value, line)
+                said = moment.month or moment.weekday is not None or value != moment.day
+                if value and moment.month is not None and said:
+                    self._dates |= {value.day: (value, line), 0: (value.replace(day=1), line)}
                 loose = moment.loose and value == moment.day
                 return Mention(*place, "day", value, moment.last, loose) if value else None
             case Clock(minute=None):
@@ -168,4 +172,9 @@ class _Days:
             named, at = self._named.get(day.weekday, (self._today, 0))
             if line - at <= _WEEK_LASTS and named > self._today:
                 return named
+        if day.day and day.month is False and day.weekday is None and day.last is None:
+            number = day.day.day if day.day.day in self._dates else 0
+            since, at = self._dates.get(number, (self._today, line))
+            if line - at <= (_DATE_LASTS if number else 0):
+                return next_nth(max(since, self._today), day.day.day)
         return day.day

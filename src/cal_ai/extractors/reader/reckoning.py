@@ -60,11 +60,11 @@ def next_dated(today: date, month: int, day: int, *, year: int = 0) -> date | No
     return next((d for y in range(1, 9) if (d := calendar_day(today.year + y, month, day))), None)
 
 
-def next_nth(today: date, nth: int) -> date | None:
-    """Return the next day of a month with this number, today included."""
-    for ahead in range(13):
+def next_nth(today: date, nth: int, weekday: int | None = None) -> date | None:
+    """Return the next day of a month with this number, today included, that is such a weekday."""
+    for ahead in range(3):
         day = calendar_day(*month_ahead(today, ahead), nth)
-        if day is not None and day >= today:
+        if day is not None and day >= today and weekday in (None, day.weekday()):
             return day
     return None
 

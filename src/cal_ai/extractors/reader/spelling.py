@@ -47,6 +47,7 @@ _LIKE = r"\b(like|kinda|sorta|approximately|roughly)\s+(?=\d|(?:noon|one|two|thr
 # Rewritten in this order, before single words are looked up.
 _REWRITTEN = (
     (r"\b([ap])\. ?m\b\.?", r"\1m"),
+    (r"\b((?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|tomorrow|tmr\w*) eve\b", r"\1 evening"),
     (r"\b(dr|mr|mrs|ms|st|vs|prof|approx|jr|sr)\.", r"\1"),
     (r"(?<=\d)\s?[–—]\s?(?=\d)", "-"),
     (r"(?<=\d) ?(?:clock|o clock|bells)\b", " o'clock"),
@@ -149,18 +150,19 @@ _BEFORE_DIGITS = (
     rf"|week|{_DAY}|sat|sun|\d(?:st|nd|rd|th)) "
 )
 _FOUR_DIGITS = (
-    rf"{_BEFORE_DIGITS}|[,;:] |\b(?=\d+ ?(?:hours|hrs)\b))"
+    rf"{_BEFORE_DIGITS}|[,;:] |\b(?=\d+ ?(?:hours|hrs)\b)"
+    r"|(?<![-+#.:/\d])(?<!\d )(?<!code )(?<!room )(?<!pin )\b(?=0[1-9]\d\d\b(?! \d)))"
     r"(?!20[2-9]\d\b(?! ?(?:hours|hrs)))([01]\d|2[0-3])([0-5]\d)(?: ?(?:hours|hrs|h))?\b"
     r"(?! ?(?:euros?|pounds|dollars|people|kg|calories|steps|words))"
 )
 # "730" is a time only between such words: it may also be a number.
 _THREE_DIGITS = (
     rf"{_BEFORE_DIGITS})([1-9])([0-5][05])(?=\W*$|[.?!,;](?!\d)| ?(?:am|pm)\b| (?:works?|instead"
-    rf"|then|ok|noted|on|for me|(?:your|my|our) time|please|sharp|it is|{_DAY})\b)"
+    rf"|then|ok|noted|on|for me|(?:your|my|our) time|please|sharp|it is|{_PART}|{_DAY})\b)"
 )
 
 _PAST_TO = rf"\b({any_of(_MINUTES)})(?: minutes)? (past|after|to|till|before|of) ({_HOUR})\b"
-_HALF_HOUR = rf"\bhalf ({_WORD})\b"
+_HALF_HOUR = rf"(?<!first )(?<!second )\bhalf[ -]({_HOUR})\b(?![-:.]?\d)"
 _HOUR_MINUTE = (
     rf"(?<!twenty[ -])(?<!thirty[ -])\b({_WORD})[ -]"
     rf"(oh[ -]five|{any_of(word for word in _MINUTES if word not in ('half', 'five'))})\b(?!-)"
@@ -224,7 +226,7 @@ def _in_digits(text: str) -> str:
     text = pattern(_HUNDRED).sub(lambda m: f"{_ALL_DAY[_small(m[1])]:02d}:00", text)
     text = pattern(_LATE_MINUTE).sub(_hour_minute, text)
     text = pattern(_PAST_TO).sub(_past_or_to, text)
-    text = pattern(_HALF_HOUR).sub(lambda m: f"{_HOURS[_small(m[1])]}:30", text)
+    text = pattern(_HALF_HOUR).sub(lambda m: f"{_digits(m[1])}:30", text)
     text = pattern(_HOUR_MINUTE).sub(_hour_minute, text)
     text = pattern(_RANGE).sub(lambda m: f"{_digits(m[1])} {m[2]} {_digits(m[3])}", text)
     for source in (_FOLLOWED, _AFTER_DAY):

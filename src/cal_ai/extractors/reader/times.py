@@ -54,9 +54,9 @@ _ZONE = (
     r"|(?:(?:my|our|your|local) time(?: zone)?|(?:for|over) (?:me|you)\b(?! to)|(?:my|your) end)"
 )
 _UNITS = (
-    r"(?!\d|[:/%$]\d|\.\d|%|(?:st|nd|rd|th)\b|\s*-?\s*(?:people|persons?|ppl|of (?:us|them|you|my"
-    r"|the)|guys|folks|pax|minutes?|hours?|h\b|days?|weeks?|months?|years?|yrs?|times\b|percent"
-    r"|bucks|dollars|grand|k\b|miles?|km|blocks?|x\b|more|other|things?|items?|slides?|pages?"
+    r"(?!\d|[:/%$]\d|\.\d|,\d{3}|%|(?:st|nd|rd|th)\b|\s*-?\s*(?:people|persons?|ppl|of (?:us|them"
+    r"|you|my|the)|guys|folks|pax|minutes?|hours?|h\b|days?|weeks?|months?|years?|yrs?|times\b"
+    r"|percent|bucks|dollars|grand|k\b|miles?|km|blocks?|x\b|more|other|things?|items?|slides?|pages?"
     r"|options?|kids|tickets|seats|points?|guests|friends|questions|tasks|tables?|rooms?|beers"
     r"|drinks|candidates|(?:main|oak|elm|park|first|second|third)\b|[a-z]+ (?:st|street|ave|avenue"
     r"|road|rd|blvd|lane)\b|star|stars|episodes?|chapters?|seasons?|rounds?|sets?|laps|reps|team"
@@ -72,9 +72,10 @@ _DOT = (
 _FIRM = (
     rf"(?:(?:{_HOUR}[:h]|{_DOT}{_HOUR}\.|(?:1[3-9]|2[0-3])\.|{_HOUR}\.(?=\d\d ?[ap]m))[0-5]\d"
     rf"(?!\d|\.\d|\s?(?:percent|%)){_MERIDIEM}?|(?:1[0-2]"
-    rf"|0?[1-9]){_MERIDIEM}|(?:1[0-2]|[1-9])\s?o'?clock\b|\bnoon\b|\bmidnight\b)"
+    rf"|0?[1-9]){_MERIDIEM}|(?:1[0-2]|[1-9])\s?o'?clock\b|(?<!for )(?<!in )(?:1[3-9]|2[0-3])h\b"
+    rf"|(?:(?<=at )|(?<=day )|(?<=from )){_HOUR}h\b|\b(?:noon|midnight)(?=\b|ish\b))"
 )
-_LOOSE = rf"(?:1[0-2]|[1-9]){_UNITS}"
+_LOOSE = rf"(?:2[0-3]|1\d|[1-9]){_UNITS}"
 _ANY = rf"(?:{_FIRM}|{_LOOSE})"
 _IN_PART = r"(?:\s(?:in the|at|this|that) (?P<part>morning|afternoon|evening|night)\b)"
 _TAIL = rf"(?:\s?-?ish\b)?(?: sharp| on the dot)?{_IN_PART}?(?:\s\(?(?P<zone>{_ZONE})\)?)?"
@@ -90,8 +91,8 @@ _UNTIL = (
 _FIRM_TIME = rf"(?<![\w:.$#/])(?<!\d-)(?P<a>{_FIRM}){_TAIL}"
 _LED = (
     r"(?:\bat|@|\baround|\babout|\bby|\bbefore|\bafter|\bfrom|\bsay|\bmake (?:it|that)|\bdo|\bhow "
-    r"about|\bwhat about|\bmaybe|\bto|(?<!table )(?<!tickets )(?<!seats )\bfor (?=\d{1,2}(?:\s|$"
-    r"|[?.!,])(?!people))|\bit's|\bis|\bat about|\bat around|\bat maybe|\bstarts?|\bwas thinking"
+    r"about|\bwhat about|\bmaybe|\bto|(?<!table )(?<!tickets )(?<!seats )\bfor (?=(?:1[0-2]|\d)"
+    r"(?:\s|$|[?.!,])(?!people))|\b(?:it's|is)(?= (?:1[0-2]|\d)\b)|\bstarts?|\bwas thinking"
     r"|\bmean|\bor|\bso|\bprefer|\bcan|\bsharp|\bonly do|\btake(?= \d{1,2}\W*$)|\boffered"
     r"|\bsuggested|\btell (?:him|her|them))"
 )
@@ -173,7 +174,9 @@ def _readings(text: str, day_ends: frozenset[int]) -> Iterator[Clock | None]:
         yield _range(match, text, day_ends)
     for match in small_pattern(_UNTIL).finditer(text):
         # "I have time until 5" says nothing about the end of an event.
-        if not occurs(r"\b(?:i|i'm|i'll be|i get|i am|we|we're)\s*$", text[: match.start()]):
+        if occurs(r"(?:n't|\bnot)\s*$", text[: match.start()]):
+            yield _single(match, text)
+        elif not occurs(r"\b(?:i|i'm|i'll be|i get|i am|we|we're)\s*$", text[: match.start()]):
             until, certain = clock_minutes(match["a"])
             yield Clock(*match.span(), None, certain, until, match["zone"] or "")
     for source in (_FIRM_TIME, _LED_TIME, _FOLLOWED, _ALONE):
@@ -211,10 +214,11 @@ def _range(match: re.Match[str], text: str, day_ends: frozenset[int]) -> Clock |
         return None
     start, certain = clock_minutes(match["a"])
     until, until_certain = clock_minutes(match["b"])
-    if until_certain and not certain:
+    if until_certain and not certain and not occurs(r"^(?:1[3-9]|2\d)", match["b"]):
         # "2-4pm" and "11-1pm": the same half of the day if the start then precedes the end.
-        same = start % 720 + (720 if until >= 720 else 0)
-        start = same if same < until else start % 720
+        ends = until or 1440  # midnight
+        same = start % 720 + (720 if ends >= 720 else 0)
+        start = same if same < ends else start % 720
     elif certain and not until_certain:
         until = _first_after(start, until)
     elif match["part"] and not certain:
