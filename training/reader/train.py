@@ -66,8 +66,9 @@ class Examples(IterableDataset[BatchPair]):  # type: ignore[misc, unused-ignore]
         self._tokens = tokens
 
     def __iter__(self) -> Iterator[BatchPair]:
-        torch.set_num_threads(1)
         worker = get_worker_info()
+        if worker:
+            torch.set_num_threads(1)
         chance = random.Random(f"{self._seed} {worker.id if worker else 0}")
         marker, changed = marker_of(self._pieces), self._augmenter.changed
         while True:
@@ -310,7 +311,7 @@ def batches(
 ) -> Iterator[BatchPair]:
     """Return an endless stream of batches."""
     augmenter = Augmenter(conversations)
-    if workers:
+    if workers > 1:
         augmenter.prepare(workers)
     loader = DataLoader(
         Examples(augmenter, pieces, seed, tokens),
