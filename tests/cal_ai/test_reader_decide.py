@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -39,6 +39,7 @@ from cal_ai.extractors.reader.marks import (
 )
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.network import PIECES, Logits, Network
+from cal_ai.extractors.reader.spans import changed_span
 from cal_ai.transcripts.reading import parse_transcript
 
 NOW = datetime(2026, 3, 4, 9, 10)  # a Wednesday
@@ -272,3 +273,31 @@ def test_long_talk_is_read_in_windows_that_leave_no_line_out() -> None:
     assert windows > 1
     assert length <= WINDOW
     assert set(encoded.origins[..., 0].ravel().tolist()) == {-1, *range(120)}
+
+
+def test_of_the_events_that_are_shown_alone_only_the_likeliest_is_changed() -> None:
+    lines = ("Friday is bad for me.", "Never mind, we leave it out.")
+    choir, yoga = (replace(SYNC, id=n, summary=it) for n, it in ((2, "Choir"), (3, "Yoga")))
+    network = ByHand(actions=DELETED, changed=DELETED)
+    surer = ByHand(actions=DELETED, changed=(0, 2 * LIKELY, 0))
+    alone = [network.read(*lines, context=(choir,)), surer.read(*lines, context=(yoga,))]
+    found = likely(decide(network.read(*lines), *alone), Thresholds())
+    assert [it.event.existing_event_id for it in found] == [3]
+
+
+@pytest.mark.parametrize(
+    ("now", "starts", "moved_to"),
+    [
+        pytest.param(4, 9, 6, id="an earlier day of this week is nearer"),
+        pytest.param(4, 12, 13, id="a day of the week of the event is nearer"),
+    ],
+)
+def test_a_weekday_to_which_an_event_is_moved_is_the_one_nearer_to_it(
+    now: int, starts: int, moved_to: int
+) -> None:
+    event = replace(SYNC, start=datetime(2026, 3, starts, 15), end=None)
+    request = Request(
+        parse_transcript("[Ben]: Friday?"), "Ann", datetime(2026, 3, now, 9), (event,)
+    )
+    talk = read_dialogue(request)
+    assert changed_span(talk, event, None, talk.mentions[0]).start.day == moved_to

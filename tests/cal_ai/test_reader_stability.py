@@ -112,4 +112,24 @@ def test_events_that_are_meant_together_are_shown_without_being_named(
     talk = parse_transcript(f"[Alice]: {said}")
     first, *others = read_relevant(Request(talk, "Alice", now, calendar))
     assert first.request.context == ()
-    assert [event.summary for talk in others for event in talk.request.context] == shown
+    several = [talk.request.context for talk in others if len(talk.request.context) > 1]
+    assert [event.summary for events in several for event in events] == shown
+
+
+def test_an_event_is_shown_alone_if_its_day_is_named_and_first_if_its_hour_is() -> None:
+    now = datetime(2026, 3, 4, 9, 10)  # a Wednesday
+    hours = {"Dentist": 10, "Choir": 19, "Yoga": 15}
+    calendar = (
+        *(
+            ContextEvent(n, it, datetime(2026, 3, 6, at))
+            for n, (it, at) in enumerate(hours.items())
+        ),
+        ContextEvent(9, "Chess", datetime(2026, 3, 7, 15)),
+    )
+    talk = parse_transcript("[Ben]: Friday is bad for me. Could it be at 3 pm?")
+    first, *others = read_relevant(Request(talk, "Alice", now, calendar))
+    assert first.request.context == ()
+    assert [[it.summary for it in talk.request.context] for talk in others] == [
+        ["Yoga"],
+        ["Dentist"],
+    ]

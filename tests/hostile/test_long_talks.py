@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -48,17 +49,17 @@ def test_a_talk_of_thousands_of_lines_takes_little_memory(tmp_path: Path, line: 
 def reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """A network that reads 100 lines at once, and finds events where "=" is said."""
 
-    def read_twice(network: object, talk: Dialogue) -> Dialogue:
-        if len(talk.lines) > 100:
+    def read_each(network: object, talks: Sequence[Dialogue]) -> Sequence[Dialogue]:
+        if len(talks[0].lines) > 100:
             raise TooLong
-        return talk
+        return talks
 
     def decide(talk: Dialogue, *others: Dialogue) -> list[Found]:
         return [
             Found(_said(text), 0.9, (line,)) for line, text in enumerate(talk.lines) if "=" in text
         ]
 
-    monkeypatch.setattr("cal_ai.extractors.reader.extractor.read_twice", read_twice)
+    monkeypatch.setattr("cal_ai.extractors.reader.extractor.read_each", read_each)
     monkeypatch.setattr("cal_ai.extractors.reader.extractor.decide", decide)
 
 

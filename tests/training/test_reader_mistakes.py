@@ -10,7 +10,7 @@ from training.reader.mistakes import losses, report, shown
 
 from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
-from cal_ai.extractors.reader.decide import read_twice
+from cal_ai.extractors.reader.decide import read_each
 from cal_ai.extractors.reader.limits import read_relevant
 from cal_ai.extractors.reader.network import shared_network
 from cal_ai.transcripts.reading import parse_transcript
@@ -50,9 +50,7 @@ def test_the_first_stage_that_loses_an_event_is_named(
 ) -> None:
     request = Request(parse_transcript(said), "Alice", datetime(2026, 3, 4, 9), (DENTIST,))
     talk = Conversation("x-1", request, (event,))
-    result, lost = losses(
-        talk, [read_twice(shared_network(), each) for each in read_relevant(request)]
-    )
+    result, lost = losses(talk, read_each(shared_network(), read_relevant(request)))
     assert [loss.stage for loss in lost if loss.expected] == ([stage] if stage else [])
     for loss in lost:
         assert loss.stage in report([result], lost)
@@ -61,7 +59,7 @@ def test_the_first_stage_that_loses_an_event_is_named(
 
 def test_an_event_that_nobody_expected_is_named_as_such() -> None:
     request = Request(parse_transcript(LUNCH), "Alice", datetime(2026, 3, 4, 9), ())
-    readings = [read_twice(shared_network(), each) for each in read_relevant(request)]
+    readings = read_each(shared_network(), read_relevant(request))
     result, lost = losses(Conversation("x-1", request, ()), readings)
     assert [loss.stage for loss in lost] == ["found, though nothing was agreed"]
     assert "1.000" in report([result], lost)

@@ -22,7 +22,7 @@ from cal_ai.benchmark.scoring import Scored, event_scores
 from cal_ai.benchmark.sidecar import ExpectedEvent
 from cal_ai.events import Event
 from cal_ai.extractors.reader.candidates import NONE
-from cal_ai.extractors.reader.decide import DAY_KINDS, WHEN_KINDS, Reading, decide, read_twice
+from cal_ai.extractors.reader.decide import DAY_KINDS, WHEN_KINDS, Reading, decide, read_each
 from cal_ai.extractors.reader.limits import read_relevant
 from cal_ai.extractors.reader.network import MODEL, PIECES, Network
 from cal_ai.extractors.reader.spans import Slot, changed_span, new_span
@@ -245,7 +245,7 @@ def main() -> None:
     lost: list[Lost] = []
     for conversation in read_conversations(options.conversations.glob("*.jsonl")):
         if is_dev(conversation):
-            readings = [read_twice(network, talk) for talk in read_relevant(conversation.request)]
+            readings = read_each(network, read_relevant(conversation.request))
             result, lost_here = losses(conversation, readings)
             results.append(result)
             lost += lost_here

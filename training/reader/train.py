@@ -339,8 +339,8 @@ def started(start: Path, name: str, dropout: float = 0.1) -> Reader:
 
 def keep_lowest(reader: Reader, layers: int) -> None:
     """Leave the input and the lowest layers as they are: steps are shorter, and forget less."""
-    lowest = ("pieces", "channels", "positions", "neighbours", "norm.")
-    lowest += tuple(f"layers.{number}." for number in range(layers))
+    numbered = (f"layers.{number}." for number in range(layers))
+    lowest = ("pieces", "channels", "positions", "neighbours", "norm.", *numbered)
     for name, parameter in reader.named_parameters():
         parameter.requires_grad = not name.startswith(lowest)
 

@@ -26,7 +26,7 @@ from cal_ai.extractors.reader.decide import (
     confidence,
     decide,
     likely,
-    read_twice,
+    read_each,
 )
 from cal_ai.extractors.reader.limits import read_relevant
 from cal_ai.extractors.reader.network import Network
@@ -95,7 +95,7 @@ def as_sample(conversation: Conversation) -> Sample:
 def read_all(network: Network, samples: Iterable[Sample]) -> Iterator[Read]:
     """Read each sample once."""
     for sample in samples:
-        readings = (read_twice(network, talk) for talk in read_relevant(sample.request))
+        readings = read_each(network, read_relevant(sample.request))
         yield Read(sample, tuple(decide(*readings)))
 
 

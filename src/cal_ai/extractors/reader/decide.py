@@ -77,11 +77,16 @@ class Reading:
     scores: Logits | None
 
 
-def read_twice(network: Network, talk: Dialogue) -> Reading:
+def read_each(network: Network, talks: Sequence[Dialogue]) -> list[Reading]:
+    """Read a talk with each set of calendar events; new events are looked for in the first only."""
+    return [read_twice(network, talk, new=place == 0) for place, talk in enumerate(talks)]
+
+
+def read_twice(network: Network, talk: Dialogue, *, new: bool = True) -> Reading:
     """Read a talk as a whole, then again for each likely candidate; long talks more closely."""
     candidates = find_candidates(talk)
     encoded = network.marker.encode(talk, candidates)
-    proposals = _proposals(candidates, encoded, network.scores(encoded.arrays))
+    proposals = _proposals(candidates, encoded, network.scores(encoded.arrays), new=new)
     if not proposals:
         return Reading(talk, candidates, encoded, (), None)
     scores = network.scores(encoded.looks([proposal.look for proposal in proposals]))
@@ -108,11 +113,14 @@ def _look_closer(network: Network, talk: Dialogue, near: tuple[int, int]) -> Ite
             yield network.scores(encoded.looks([look])).verdict[0].astype(np.float64)
 
 
-def _proposals(candidates: Candidates, encoded: Encoded, scores: Logits) -> tuple[Proposal, ...]:
-    new = np.clip(1 / (1 + np.exp(-scores.create.astype(np.float64))), 0, _MOST_CERTAIN)
+def _proposals(
+    candidates: Candidates, encoded: Encoded, scores: Logits, *, new: bool
+) -> tuple[Proposal, ...]:
+    created = np.clip(1 / (1 + np.exp(-scores.create.astype(np.float64))), 0, _MOST_CERTAIN)
     kept = np.exp(log_softmax(scores.action.astype(np.float64))[:, KEEP])
     changed = np.clip(1 - kept, 0, _MOST_CERTAIN)
-    pairs = [(float(new[place]), place, True) for place in range(len(candidates.pairs))]
+    count = len(candidates.pairs) if new else 0
+    pairs = [(float(created[place]), place, True) for place in range(count)]
     events = [(float(changed[place]), place, False) for place in range(len(encoded.events) - 1)]
     proposals = []
     for chance, place, is_pair in sorted(pairs + events, reverse=True)[:_MOST_LOOKS]:
@@ -126,17 +134,21 @@ def decide(reading: Reading, *others: Reading) -> list[Found]:
     """Return what may have been agreed, with probabilities; changes of the calendar come first.
 
     The other readings have further calendar events; only changes of these are taken from them. Of
-    several that nobody names, none is changed alone: they are only meant together.
+    the events that are shown alone, the likeliest is changed. Of several that nobody names, none is
+    changed alone: they are only meant together.
     """
-    changes = list(_changes(reading))
     first = {event.id for event in reading.talk.request.context}
+    alone, together = list[Found](), list[Found]()
     for other in others:
         added = [c for c in _changes(other) if c.event.existing_event_id not in first]
-        several = len(other.talk.request.context) > len(first) + 1
-        if not several or sum(c.probability > _LIKELY for c in added) > 1:
-            changes += added
-    changes.sort(key=lambda change: change.event.existing_event_id or 0)
-    return [*changes, *_likeliest(_new_events(reading))]
+        if len(other.talk.request.context) == len(first) + 1:
+            alone += added
+        elif sum(c.probability > _LIKELY for c in added) > 1:
+            together += added
+    likeliest = sorted(alone, key=lambda change: -change.probability)[:1]
+    found = (*_changes(reading), *likeliest, *together)
+    changes = {change.event.existing_event_id or 0: change for change in found}
+    return [*(changes[event] for event in sorted(changes)), *_likeliest(_new_events(reading))]
 
 
 def likely(findings: Iterable[Found], thresholds: Thresholds) -> list[Found]:

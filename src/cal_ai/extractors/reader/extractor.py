@@ -12,7 +12,7 @@ from cal_ai.defaults import EMBEDDED
 from cal_ai.events import Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
-from cal_ai.extractors.reader.decide import confidence, decide, likely, read_twice
+from cal_ai.extractors.reader.decide import confidence, decide, likely, read_each
 from cal_ai.extractors.reader.limits import TooLong, halves, read_relevant
 from cal_ai.extractors.reader.mentions import Dialogue
 from cal_ai.extractors.reader.network import MODEL, shared_network
@@ -72,7 +72,7 @@ def _read(request: Request, parts: int) -> dict[object, Event]:
     """Return events by the calendar event they change or else their start; halve long talks."""
     talks = read_relevant(request)
     try:
-        readings = [read_twice(shared_network(), talk) for talk in talks]
+        readings = read_each(shared_network(), talks)
     except TooLong:
         if parts == 1:
             raise

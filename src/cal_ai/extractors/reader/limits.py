@@ -14,7 +14,7 @@ from cal_ai.extractors.reader.patterns import occurs, pattern, words
 from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.transcripts.conversation import Transcript
 
-_MOST_EVENTS, _MOST_TIMED, _MOST_TOGETHER = 11, 2, 8  # of a calendar
+_MOST_EVENTS, _MOST_ALONE, _MOST_TOGETHER = 11, 2, 8  # of a calendar
 # Words for several events of a day or a week that are not named one by one.
 _TOGETHER = (
     r"\b(?:everything|anything|nothing|all|both|each|every|whole|entire|rest of|the lot|none of"
@@ -50,7 +50,8 @@ def halves(request: Request) -> tuple[Request, Request]:
 def read_relevant(request: Request) -> list[Dialogue]:
     """Read a conversation with the calendar events that share a word with it.
 
-    Further readings have one more event each, which begins on a day and at an hour that are named.
+    Further readings have one more event each, which begins on a day that is named; those at an hour
+    that is named come first.
     If several events may be meant together ("clear my Friday"), the last reading has those of the
     named days if they are at least two. The rest of the calendar, and greetings at either end,
     cannot change the answer.
@@ -73,20 +74,19 @@ def read_relevant(request: Request) -> list[Dialogue]:
 
     related = sorted(filter(shared, request.context), key=shared, reverse=True)[:_MOST_EVENTS]
     context = tuple(event for event in request.context if event in related)
-    timed = [
-        event
-        for event in request.context
-        if event.start.date() in days and minute_of(event.start) % 720 in hours
-        if not shared(event)
-    ]
-    shown = [context, *((*context, event) for event in timed[:_MOST_TIMED])]
+    unnamed = [event for event in request.context if not shared(event)]
+    dated = [event for event in unnamed if event.start.date() in days]
+    timed = [event for event in dated if minute_of(event.start) % 720 in hours]
+    coming = [event for event in dated if event.start.replace(tzinfo=None) >= talk.now]
+    alone = (*timed, *(event for event in coming if event not in timed))[:_MOST_ALONE]
+    shown = [context, *((*context, event) for event in alone)]
     together = [
         event
         for event in _on_named_days(talk)
-        if not shared(event) and event not in timed[:_MOST_TIMED]
-    ][:_MOST_TOGETHER]
+        if event in unnamed and event not in timed[:_MOST_ALONE]
+    ]
     if len(together) > 1:
-        shown.append((*context, *together))
+        shown.append((*context, *together[:_MOST_TOGETHER]))
     return [replace(talk, request=replace(request, context=events)) for events in shown]
 
 

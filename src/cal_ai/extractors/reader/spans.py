@@ -94,7 +94,7 @@ def changed_span(
         if day.kind == "week":
             date_ += timedelta(days=start.weekday())
         elif day.loose and in_week > talk.now.date():
-            date_ = in_week
+            date_ = min(in_week, date_, key=lambda near: abs(near - start.date()))
     shift = timedelta()
     if when is not None:
         minute, shift, length = _moved(talk, when, day, minute, length)
