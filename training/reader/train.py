@@ -153,13 +153,15 @@ def train(
         for reader, rate in zip(readers, course.body, strict=True)
     ]
     warm_up = min(_MOST_WARM_UP, _WARM_UP * course.steps)
-    begun, step, done = time.monotonic(), 0, 0.0
+    begun, step, done, waited = time.monotonic(), 0, 0.0, 0.0
     while done < 1:
         pace = min(1.0, (step + 1) / warm_up)
         pace *= 0.5 * (1 + math.cos(math.pi * done))
         weight = 1.0 if teacher else min(1.0, done / _KNOWS)
         trust = [share * weight for share in course.trust]
+        asked = time.monotonic()
         source, target = next(batches)
+        waited += time.monotonic() - asked
         costs = _costs(readers, source, target, trust, teacher)
         for learner, loss in zip(learners, costs, strict=True):
             learner.learn(loss / len(target["action"]), pace, heard=step % 50 == 0)
@@ -168,7 +170,7 @@ def train(
         done = max(step / course.steps, taken / course.seconds)
         if step % 250 == 1 or done >= 1:
             means = " ".join(f"{learner.mean:.3f}" for learner in learners)
-            print(f"step {step} loss {means} {taken:.0f} s", flush=True)
+            print(f"step {step} loss {means} {taken:.0f} s, {waited:.0f} for batches", flush=True)
     for learner in learners:
         learner.reader.eval()
     return step
