@@ -28,6 +28,7 @@ from training.reader.network import ENCODER, INPUTS, LONGEST_TITLE, Exported, Re
 from training.reader.shipped import read_shipped
 from training.reader.train import (
     Course,
+    answered,
     batches,
     dev_losses,
     marker_of,
@@ -66,6 +67,25 @@ def test_a_few_steps_lower_the_cost() -> None:
     told = batches(some(), PIECES, 1, 4000, 0)
     train(readers, told, Course(25, [2e-3, 2e-3], [0.4, 0.4], heads=2e-3))
     assert all(cost(it) < was for it, was in zip(readers, before, strict=True))
+
+
+def test_rounded_weights_are_those_of_the_step() -> None:
+    reader = Reader(TINY, dropout=0.0)
+    reader.in_half = True
+    marker, chance = marker_of(PIECES), random.Random(1)
+    source, target = collated([prepared(marker, example(it), chance) for it in some()[:6]])
+
+    def said() -> torch.Tensor:
+        return answered([reader], source, target)[0][0]["create"]
+
+    with torch.autocast("cpu", torch.bfloat16):
+        before = said()
+        with torch.no_grad():
+            reader.create.weight.zero_()
+            reader.create.bias.fill_(5.0)
+        after = said()
+    assert not torch.allclose(before, torch.tensor(5.0))
+    assert torch.allclose(after, torch.tensor(5.0))
 
 
 def test_a_course_goes_on_from_where_another_ended(tmp_path: Path) -> None:

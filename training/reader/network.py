@@ -56,6 +56,7 @@ class Reader(nn.Module):  # type: ignore[misc, unused-ignore]
         self.distances = nn.Embedding(BUCKETS, shape.heads) if sees_distance else None
         self.shape = shape
         self.dropout = dropout
+        self.in_half = False  # whether training computes with bfloat16
         self.pieces = nn.Embedding(shape.vocabulary, shape.width)
         sizes = {"roles": 4, "kinds": marks.NOUN + 1, "days": 24, "hours": 25, "shared": 9}
         self.channels = nn.ModuleDict(

@@ -113,9 +113,9 @@ class _Learner:
 
     def __init__(self, reader: Reader, body_rate: float, heads_rate: float) -> None:
         self.reader = reader.train()
-        learning = [(name, p) for name, p in reader.named_parameters() if p.requires_grad]
-        body = [p for name, p in learning if name.startswith(("layers", "pieces"))]
-        heads = [p for name, p in learning if not name.startswith(("layers", "pieces"))]
+        named = list(reader.named_parameters())
+        body = [p for name, p in named if name.startswith(("layers", "pieces"))]
+        heads = [p for name, p in named if not name.startswith(("layers", "pieces"))]
         self._optimizer = torch.optim.AdamW(
             [{"params": body, "top": body_rate}, {"params": heads, "top": heads_rate}],
             lr=body_rate,
@@ -186,7 +186,7 @@ def _costs(
     """Return the loss of each reader, a mix of its losses against labels and teachers."""
     device = next(readers[0].parameters()).device
     source, target = _moved(source, device), _moved(target, device)
-    answers, target = _answers(readers, source, target, teacher)
+    answers, target = answered(readers, source, target, teacher)
     taught = answers.pop() if teacher else None
     costs = []
     for place, answer in enumerate(answers):
@@ -215,7 +215,7 @@ def _with_gaps(source: Batch) -> Batch:
     return {**source, "ids": ids.masked_fill(hidden, marks.UNKNOWN)}
 
 
-def _answers(
+def answered(
     readers: Sequence[Reader], source: Batch, target: Batch, teacher: Reader | None = None
 ) -> tuple[list[Batch], Batch]:
     """Return the answers of the readers, the teacher's last, and the target.
@@ -224,9 +224,9 @@ def _answers(
     hidden from the readers, and some less likely candidates get a second look too.
     """
     learn = readers[0].training
-    device = source["ids"].device.type
-    in_half = source["ids"].is_cuda or torch.is_autocast_enabled(device)
-    with torch.autocast(device, torch.bfloat16, enabled=in_half):
+    # Without a cache: inside another `autocast`, weights would be rounded once for all steps.
+    device, in_half = source["ids"].device.type, readers[0].in_half
+    with torch.autocast(device, torch.bfloat16, enabled=in_half, cache_enabled=False):
         firsts = [_first(reader, _with_gaps(source) if learn else source) for reader in readers]
         looks = _likely(firsts, target, chance=learn)
         target = {
@@ -298,7 +298,7 @@ def dev_losses(
         ]
         source, target = (_moved(batch, device) for batch in collated(some))
         with torch.no_grad():
-            answers, target = _answers([reader], source, target)
+            answers, target = answered([reader], source, target)
             losses = label_losses(answers[0], target)
         sums.update({name: float(loss) for name, loss in losses.items()})
     return {name: cost / max(1, len(conversations)) for name, cost in sums.items()}
@@ -324,27 +324,17 @@ def batches(
     return iter(loader)
 
 
-def started(start: Path, name: str, dropout: float = 0.1) -> Reader:
+def started(start: Path, name: str) -> Reader:
     """Make a reader that starts from stored weights, of its encoder or of all of it."""
     small = start / f"{name}.npz"
     arrays = read_network(small if small.is_file() else start / name)
     vocabulary, width = arrays["pieces.weight"].shape
     shape = TEACHER if width == TEACHER.width else ENCODER
     reader = Reader(
-        replace(shape, vocabulary=vocabulary),
-        dropout,
-        sees_distance="distances.weight" in arrays,
+        replace(shape, vocabulary=vocabulary), sees_distance="distances.weight" in arrays
     )
     reader.take(arrays)
     return reader
-
-
-def keep_lowest(reader: Reader, layers: int) -> None:
-    """Leave the input and the lowest layers as they are: steps are shorter, and forget less."""
-    numbered = (f"layers.{number}." for number in range(layers))
-    lowest = ("pieces", "channels", "positions", "neighbours", "norm.", *numbered)
-    for name, parameter in reader.named_parameters():
-        parameter.requires_grad = not name.startswith(lowest)
 
 
 def compile_layers(reader: Reader) -> None:
@@ -375,9 +365,6 @@ def main() -> None:
     parser.add_argument("--trust", default="0.4", help="in teachers; one, or one for each")
     parser.add_argument("--tokens", type=int, default=72_000, help="in a batch, about")
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--often", nargs="+", default=(), help="how ids begin that come thrice")
-    parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--kept", type=int, default=0, help="lowest layers that do not learn")
     parser.add_argument(
         "--half", action="store_true", help="bfloat16 without a GPU, for processors that have it"
     )
@@ -388,20 +375,17 @@ def main() -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     everything = list(read_conversations(options.conversations.glob("*.jsonl")))
     chosen = [talk for talk in everything if not is_dev(talk)]
-    chosen += 2 * [talk for talk in chosen if talk.id.startswith(tuple(options.often))]
     names = options.names.split(",")
     stream = batches(chosen, options.pieces, options.seed, options.tokens, options.workers)
     readers = [
-        started(options.start, start, options.dropout).to(device)
-        for start in for_each(options.initial, names)
+        started(options.start, start).to(device) for start in for_each(options.initial, names)
     ]
-    for reader in readers if options.kept else ():
-        keep_lowest(reader, options.kept)
     teacher = None
     if options.teacher:
         teacher = started(options.teacher.parent, options.teacher.name).to(device).eval()
-    if device == "cuda":
-        for reader in (*readers, *([teacher] if teacher else ())):
+    for reader in (*readers, *([teacher] if teacher else ())):
+        reader.in_half = options.half or device == "cuda"
+        if device == "cuda":
             compile_layers(reader)
     body, trust = (
         [float(value) for value in for_each(x, names)] for x in (options.body, options.trust)
@@ -410,8 +394,7 @@ def main() -> None:
     print(
         f"{options.names}: {len(chosen)} conversations, {options.steps} steps, {device}", flush=True
     )
-    with torch.autocast(device, torch.bfloat16, enabled=options.half):
-        steps = train(readers, stream, course, teacher)
+    steps = train(readers, stream, course, teacher)
     for name, reader in zip(names, readers, strict=True):
         state = {k: v.float().cpu().numpy() for k, v in reader.state_dict().items()}
         write_parts(state, options.out, name)
