@@ -38,11 +38,17 @@ def test_talks_are_counted_by_language() -> None:
     assert foreign_talks("world", languages_of("world"), talks) is None
 
 
-@pytest.mark.parametrize("stated", ["fr", "fr-CA", "French", "FR"])
+@pytest.mark.parametrize("stated", ["fr", "fr-CA", "French", "FR", "fra", "French (Canada)"])
 def test_the_language_of_the_header_is_heeded(stated: str) -> None:
     talk = replace(next(iter(load_corpus())), language=stated)
     line = foreign_talks("base", {"en"}, [talk])
     assert line == "the talk is in French; base reads English: try -model world"
+
+
+@pytest.mark.parametrize("stated", ["no", "deu", "fil", "iw", "Malay", "und", "en, fr"])
+def test_a_header_gives_no_false_note(stated: str) -> None:
+    talk = replace(next(iter(load_corpus())), language=stated)
+    assert foreign_talks("world", languages_of("world"), [talk]) is None
 
 
 def test_no_bundled_talk_is_taken_for_a_foreign_one() -> None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from truemark.languages import NAMES, language_name, language_outside, main_script
+from truemark.languages import (
+    NAMES,
+    language_code,
+    language_name,
+    language_outside,
+    main_script,
+)
 
 ENGLISH = (
     "We drove out to the lake on Sunday, and the dog would not get out of the car. "
@@ -71,3 +77,32 @@ def test_names_are_english_and_codes_stay_where_there_is_none() -> None:
     assert language_name("fr") == "French"
     assert language_name("tlh") == "tlh"
     assert set(TEXTS) <= set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [
+        *(("en", "en"), ("eng", "en"), ("English (US)", "en"), ("British English", "en")),
+        *(("English [auto-generated]", "en"), ("en_US.UTF-8", "en"), ("FR", "fr"), ("fr-CA", "fr")),
+        *(("no", "nb"), ("Norwegian Bokmål", "nb"), ("Norwegian Nynorsk", "nn"), ("deu", "de")),
+        *(("ger", "de"), ("fil", "tl"), ("cmn", "zh"), ("zh-Hant-TW", "zh"), ("iw", "he")),
+        *(("Mandarin Chinese", "zh"), ("Brazilian Portuguese", "pt"), ("Farsi", "fa")),
+        *(("Azerbaijani", "az"), ("Scottish Gaelic", "gd"), ("Latin", "la"), ("Malay", "ms")),
+        *(("Uzbek", "uz"), ("Zulu", "zu"), ("tlh", "tlh")),
+    ],
+)
+def test_codes_regions_and_names_state_a_language(stated: str, code: str) -> None:
+    assert language_code(stated) == code
+
+
+@pytest.mark.parametrize(
+    "stated",
+    ["", "und", "unknown", "?", "mul", "tbd", "en, fr", "en/fr", "English and French", "Wookiee"],
+)
+def test_a_header_may_state_no_language_or_several(stated: str) -> None:
+    assert language_code(stated) is None
+
+
+def test_every_code_of_a_language_has_a_name() -> None:
+    assert all(language_code(name) == code for code, name in NAMES.items())
+    assert all(language_code(code) == code for code in NAMES)
