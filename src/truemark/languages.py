@@ -84,9 +84,18 @@ _READ = 2_000  # characters to look at
 _FEWEST_LETTERS = 20
 _FEWEST_WORDS = 8
 _SURE = 2.5  # the lead that the best language needs: nats per word times the root of the word count
-_LEAST_KNOWN = 0.12  # share of words that must be among the frequent ones
+# The distinct words of two letters and more that must be among the frequent ones: in letters, if
+# they have this share of the letters of all such words. Code, lists of names and languages without
+# a list have some short words in common with many languages, and repeat them.
+_KNOWN = ((15, 0.08), (10, 0.25))
 _UNKNOWN = math.log(1e-4)
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# Vowel signs and other marks belong to words of Indic scripts, Arabic and Hebrew.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
+    "\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u09d7\u09e2\u09e3"
+)
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*(?:'[^\W\d_]+)*")
+_APOSTROPHES = str.maketrans("’‘ʻʼ", "'" * 4)
 _CODE = re.compile(r"([a-z]{2,3})(?:-[a-z0-9]{2,8})*")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 _SEVERAL = re.compile(r"[,;/&+|]|\b(?:and|or)\b")
@@ -112,10 +121,17 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
         for name, table in _tables().items()
     }
     best = max(likelihoods, key=likelihoods.__getitem__)
-    known = sum(word in _tables()[best] for word in words) / len(words)
     rival = max((likelihoods[name] for name in languages if name in likelihoods), default=-math.inf)
     lead = (likelihoods[best] - rival) * math.sqrt(len(words))
-    return best if best not in languages and known >= _LEAST_KNOWN and lead >= _SURE else None
+    return best if best not in languages and lead >= _SURE and _knows(best, words) else None
+
+
+def _knows(language: str, words: Collection[str]) -> bool:
+    """Whether enough different words are among the frequent ones of the language."""
+    different = {word for word in words if len(word) > 1}
+    known = sum(len(word) for word in different if word in _tables()[language])
+    total = sum(map(len, different))
+    return any(known >= max(letters, share * total) for letters, share in _KNOWN)
 
 
 def language_code(stated: str) -> str | None:
@@ -164,7 +180,7 @@ def _script(char: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    return _WORD.findall(unicodedata.normalize("NFC", text.lower()).translate(_APOSTROPHES))
 
 
 @cache
