@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -63,6 +64,48 @@ def test_a_segmenter_warns_once() -> None:
             warnings.simplefilter("error")
             segmenter.segment(FRENCH)
             segmenter.segment(ENGLISH)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda segmenter: segmenter.segment_many([ENGLISH, FRENCH]), id="many"),
+        pytest.param(lambda segmenter: segmenter.boundaries(FRENCH), id="boundaries"),
+        pytest.param(lambda segmenter: segmenter.scored_boundaries(FRENCH), id="scored"),
+        pytest.param(lambda segmenter: segmenter.probabilities(FRENCH), id="probabilities"),
+        pytest.param(
+            lambda segmenter: list(segmenter.probabilities_many([FRENCH, ENGLISH])),
+            id="probabilities of many",
+        ),
+        pytest.param(lambda segmenter: segmenter.is_complete(FRENCH), id="complete"),
+        pytest.param(lambda segmenter: segmenter.segment(FRENCH * 20), id="of several windows"),
+    ],
+)
+def test_every_method_warns_once_at_the_line_that_calls_it(
+    ask: Callable[[Segmenter], object],
+) -> None:
+    with Segmenter("nano") as segmenter, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask(segmenter)
+        ask(segmenter)
+    assert [(warning.category, warning.filename) for warning in caught] == [
+        (ForeignTextWarning, __file__)
+    ]
+
+
+def test_short_first_texts_do_not_use_up_the_looks() -> None:
+    with Segmenter("nano") as segmenter:
+        for text in ("Yes.", "No.", "", "Okay, fine.", "Hm.", "Why not?", "I see."):
+            segmenter.segment(text)
+        with pytest.warns(ForeignTextWarning, match="French text"):
+            segmenter.segment(FRENCH)
+
+
+def test_texts_are_looked_at_until_thousands_of_characters_were_seen() -> None:
+    with Segmenter("nano") as segmenter, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        segmenter.segment_many([ENGLISH] * 100)
+        segmenter.segment(FRENCH)
 
 
 def test_the_command_says_it_in_one_note(capsys: pytest.CaptureFixture[str]) -> None:
