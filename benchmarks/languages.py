@@ -3,7 +3,7 @@
     python -m benchmarks.languages [--write docs/segmenters.md]
 
 reads the documents kept out of the training of `world` and prints a markdown table; --write puts it
-into the guide.
+into the guide. A library that is not installed is left out, with a line below the table.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ MODELS = ("world", "base")
 # Libraries that are given the language, or only use the marks of Unicode.
 LIBRARIES = ("icu4py", "sentencex", "pysbd", "sentence-splitter", "sentencesplit")
 BARE = ("world", "base", "lib:icu4py")
+NOT_INSTALLED = "not installed"  # how the failure of such a library begins
 
 
 def by_language(documents: Path) -> dict[str, Measured]:
@@ -40,8 +41,10 @@ def by_language(documents: Path) -> dict[str, Measured]:
 
 def table(results: dict[str, Measured]) -> Table:
     """Make a row for each language, and one with the means over the languages of each system."""
-    columns = [(system, WRITTEN) for system in (*MODELS, *(f"lib:{name}" for name in LIBRARIES))]
-    columns += [(system, "bare") for system in BARE]
+    missing = not_installed(results)
+    libraries = tuple(f"lib:{name}" for name in LIBRARIES if f"lib:{name}" not in missing)
+    columns = [(system, WRITTEN) for system in (*MODELS, *libraries)]
+    columns += [(system, "bare") for system in BARE if system not in missing]
     rows = [
         (language, *(_f1(sets, language, *column) for column in columns))
         for language, sets in results.items()
@@ -54,14 +57,27 @@ def table(results: dict[str, Measured]) -> Table:
     return Table(("language", *titles), (*rows, ("mean", *means)), (None, *(".3f",) * len(columns)))
 
 
+def not_installed(results: dict[str, Measured]) -> dict[str, str]:
+    """Return the libraries that are not installed, with how to install them."""
+    failures = (
+        (row["model"].rpartition(":")[0], row["failed"])
+        for sets in results.values()
+        for row in sets.rows
+        if row["failed"].startswith(NOT_INSTALLED)
+    )
+    return dict(failures)
+
+
 def _f1(sets: Measured, language: str, system: str, condition: str) -> float | None:
     name = f"{system}:{language}" if system.startswith("lib:") else system
     row = sets.row(name, condition)
     return float(row["f1"]) if row else None
 
 
-def report() -> str:
-    return render(table(by_language(DOCUMENTS)), "markdown")
+def report(results: dict[str, Measured]) -> str:
+    """Return the table and the libraries that are left out, as markdown."""
+    lines = "".join(f"- left out: {name}: {why}\n" for name, why in not_installed(results).items())
+    return render(table(results), "markdown") + ("\n" + lines if lines else "")
 
 
 def main() -> None:
@@ -70,10 +86,11 @@ def main() -> None:
     )
     parser.add_argument("--write", type=Path, metavar="GUIDE", help="put the output into a guide")
     options = parser.parse_args()
+    printed = report(by_language(DOCUMENTS))
     if options.write:
-        write_into(options.write, NAME, report())
+        write_into(options.write, NAME, printed)
     else:
-        print(report(), end="")
+        print(printed, end="")
 
 
 if __name__ == "__main__":

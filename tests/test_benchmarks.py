@@ -13,7 +13,7 @@ from subprocess import PIPE, Popen
 import numpy as np
 import pytest
 from benchmarks import all as bench
-from benchmarks import ratios, segmenters
+from benchmarks import language_notes, languages, ratios, segmenters
 from benchmarks.all import wait_for_quiet
 from benchmarks.first_models import from_history
 from benchmarks.machine import Moment
@@ -283,3 +283,31 @@ def test_a_clone_without_history_is_told_what_to_fetch(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="not in this repository; expected its whole history"):
         from_history("0" * 40, tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_library_that_is_not_installed_is_left_out_of_the_languages_with_a_line() -> None:
+    def row(model: str, condition: str, f1: str, failed: str = "") -> segmenters.Row:
+        return {"model": model, "condition": condition, "f1": f1, "failed": failed}
+
+    rows = (
+        *(row(model, kind, "0.5") for model in ("world", "base") for kind in ("written", "bare")),
+        row("lib:icu4py:de", "", "", "not installed: pip install icu4py"),
+        row("lib:pysbd:de", "", "", "does not start: no such language"),
+    )
+    printed = languages.report({"de": segmenters.Measured("de", rows)})
+    header, _, first, *_ = printed.splitlines()
+    assert "icu4py" not in header
+    assert "lib:pysbd" in header
+    assert first.startswith("| de | 0.500 | 0.500 | - |")
+    assert printed.endswith("\n\n- left out: lib:icu4py: not installed: pip install icu4py\n")
+
+
+def test_notes_on_languages_are_counted_over_texts_of_300_characters() -> None:
+    assert [len(text) for text in language_notes.cut(["One, two. " * 5] * 20, "en")] == [300] * 3
+    french = "On est arrivés trop tard à la gare, et il n'y avait plus personne pour nous aider. "
+    assert language_notes.row("a", {"fr": [french * 4], "it": [french * 4]}) == (
+        *("a", 2, 2, 2),
+        *(1.0, 0.5),
+    )
+    name, *counts = language_notes.row("b", {"en": ["We left the house in the rain. " * 9]})
+    assert (name, counts) == ("b", [1, 1, 0, 0.0, None])

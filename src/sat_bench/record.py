@@ -40,6 +40,7 @@ from truemark.curve import (
     thinned,
 )
 from truemark.errors import TruemarkError, os_reason
+from truemark.languages import language_code
 from truemark.matching import ScoredPositions, match_positions
 from truemark.measures import (
     boundary_edits,
@@ -297,7 +298,7 @@ def _unit(name: str, talk: MeasuredTalk, threshold: float) -> Unit:
         counts.tp,
         counts.fp,
         counts.fn,
-        group={"language": talk.language} if talk.language else {},
+        group={"language": language_code(talk.language) or talk.language} if talk.language else {},
         seconds=talk.seconds,
         replayed=talk.replayed,
     )

@@ -26,7 +26,7 @@ from truemark.counts import Scores, scores
 from truemark.curve import SweepPoint, best, best_of_all, point_of
 from truemark.records import Run
 from truemark.signature import signature_line
-from truemark.summary import GroupScore, Summary, macro_f1, summarise
+from truemark.summary import FEWEST_EXPECTED, GroupScore, Summary, macro_f1, summarise
 from truemark.tables import Table, render
 from truemark.text import counted, one_line
 from truemark.wording import (
@@ -341,6 +341,11 @@ def interval_lines(report: Report) -> Iterator[str]:
     yield from dict.fromkeys(
         line for result in report.measured for line in _resampled(result.summary)
     )
+    if any(group.too_small for result in report.measured for group in result.languages):
+        yield (
+            "a dash stands for the F1 of languages with fewer than"
+            f" {FEWEST_EXPECTED} true ends; their mean leaves them out"
+        )
 
 
 def remarks(report: Report) -> Iterator[str]:

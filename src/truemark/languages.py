@@ -22,32 +22,83 @@ SCRIPTS = {
     "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml", "SINHALA": "si", "TIBETAN": "bo",
 }  # fmt: skip
 NAMES = {
-    "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "as": "Assamese", "be": "Belarusian",
-    "bg": "Bulgarian", "bn": "Bengali", "bo": "Tibetan", "br": "Breton", "ca": "Catalan",
-    "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
-    "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian",
-    "fi": "Finnish", "fr": "French", "fy": "Frisian", "ga": "Irish", "gl": "Galician",
-    "gu": "Gujarati", "ha": "Hausa", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian",
-    "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "is": "Icelandic", "it": "Italian",
-    "ja": "Japanese", "ka": "Georgian", "kk": "Kazakh", "km": "Khmer", "kmr": "Kurdish",
-    "kn": "Kannada", "ko": "Korean", "ky": "Kyrgyz", "lo": "Lao", "lt": "Lithuanian",
-    "lv": "Latvian", "mk": "Macedonian", "ml": "Malayalam", "mn": "Mongolian", "mr": "Marathi",
-    "my": "Burmese", "nb": "Norwegian", "ne": "Nepali", "nl": "Dutch", "nn": "Norwegian (Nynorsk)",
-    "om": "Oromo", "or": "Odia", "pa": "Punjabi", "pl": "Polish", "ps": "Pashto",
-    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "si": "Sinhala", "sk": "Slovak",
-    "sl": "Slovenian", "so": "Somali", "sq": "Albanian", "sr": "Serbian", "sv": "Swedish",
-    "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tl": "Tagalog", "tr": "Turkish",
-    "ug": "Uyghur", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "xh": "Xhosa",
-    "yi": "Yiddish", "yue": "Cantonese", "zh": "Chinese",
+    "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "as": "Assamese", "az": "Azerbaijani",
+    "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali", "bo": "Tibetan", "br": "Breton",
+    "bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German",
+    "el": "Greek", "en": "English", "eo": "Esperanto", "es": "Spanish", "et": "Estonian",
+    "eu": "Basque", "fa": "Persian", "fi": "Finnish", "fo": "Faroese", "fr": "French",
+    "fy": "Frisian", "ga": "Irish", "gd": "Scottish Gaelic", "gl": "Galician", "gu": "Gujarati",
+    "ha": "Hausa", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "ht": "Haitian",
+    "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "ig": "Igbo", "is": "Icelandic",
+    "it": "Italian", "ja": "Japanese", "jv": "Javanese", "ka": "Georgian", "kk": "Kazakh",
+    "km": "Khmer", "kmr": "Kurdish", "kn": "Kannada", "ko": "Korean", "ky": "Kyrgyz", "la": "Latin",
+    "lb": "Luxembourgish", "lo": "Lao", "lt": "Lithuanian", "lv": "Latvian", "mg": "Malagasy",
+    "mi": "Maori", "mk": "Macedonian", "ml": "Malayalam", "mn": "Mongolian", "mr": "Marathi",
+    "ms": "Malay", "mt": "Maltese", "my": "Burmese", "nb": "Norwegian", "ne": "Nepali",
+    "nl": "Dutch", "nn": "Norwegian (Nynorsk)", "oc": "Occitan", "om": "Oromo", "or": "Odia",
+    "pa": "Punjabi", "pl": "Polish", "ps": "Pashto", "pt": "Portuguese", "ro": "Romanian",
+    "ru": "Russian", "rw": "Kinyarwanda", "sa": "Sanskrit", "sd": "Sindhi", "si": "Sinhala",
+    "sk": "Slovak", "sl": "Slovenian", "so": "Somali", "sq": "Albanian", "sr": "Serbian",
+    "su": "Sundanese", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu",
+    "tg": "Tajik", "th": "Thai", "ti": "Tigrinya", "tk": "Turkmen", "tl": "Tagalog",
+    "tr": "Turkish", "tt": "Tatar", "ug": "Uyghur", "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek",
+    "vi": "Vietnamese", "wo": "Wolof", "xh": "Xhosa", "yi": "Yiddish", "yo": "Yoruba",
+    "yue": "Cantonese", "zh": "Chinese", "zu": "Zulu",
 }  # fmt: skip
-_CODES = {name.lower(): code for code, name in NAMES.items()}
+# Other codes of these languages: of ISO 639-2 and 639-3, and withdrawn ones of 639-1.
+_OTHER_CODES = {
+    other: code
+    for code, others in {
+        "af": "afr", "am": "amh", "ar": "ara arb arz apc ary", "as": "asm", "az": "aze azj",
+        "be": "bel", "bg": "bul", "bn": "ben", "bo": "bod tib", "br": "bre", "bs": "bos",
+        "ca": "cat", "cs": "ces cze", "cy": "cym wel", "da": "dan", "de": "deu ger",
+        "el": "ell gre", "en": "eng", "eo": "epo", "es": "spa", "et": "est ekk", "eu": "eus baq",
+        "fa": "fas per pes prs", "fi": "fin", "fo": "fao", "fr": "fra fre", "fy": "fry",
+        "ga": "gle", "gd": "gla", "gl": "glg", "gu": "guj", "ha": "hau", "he": "heb iw",
+        "hi": "hin", "hr": "hrv", "ht": "hat", "hu": "hun", "hy": "hye arm", "id": "ind in",
+        "ig": "ibo", "is": "isl ice", "it": "ita", "ja": "jpn", "jv": "jav jw", "ka": "kat geo",
+        "kk": "kaz", "km": "khm", "kmr": "ku kur", "kn": "kan", "ko": "kor", "ky": "kir",
+        "la": "lat", "lb": "ltz", "lo": "lao", "lt": "lit", "lv": "lav lvs", "mg": "mlg",
+        "mi": "mri mao", "mk": "mkd mac", "ml": "mal", "mn": "mon khk", "mr": "mar",
+        "ms": "msa may zsm", "mt": "mlt", "my": "mya bur", "nb": "no nor nob", "ne": "nep npi",
+        "nl": "nld dut", "nn": "nno", "oc": "oci", "om": "orm gaz", "or": "ori ory", "pa": "pan",
+        "pl": "pol", "ps": "pus pbt", "pt": "por", "ro": "ron rum mo", "ru": "rus", "rw": "kin",
+        "sa": "san", "sd": "snd", "si": "sin", "sk": "slk slo", "sl": "slv", "so": "som",
+        "sq": "sqi alb", "sr": "srp", "su": "sun", "sv": "swe", "sw": "swa swh", "ta": "tam",
+        "te": "tel", "tg": "tgk", "th": "tha", "ti": "tir", "tk": "tuk", "tl": "tgl fil",
+        "tr": "tur", "tt": "tat", "ug": "uig", "uk": "ukr", "ur": "urd", "uz": "uzb uzn",
+        "vi": "vie", "wo": "wol", "xh": "xho", "yi": "yid ji", "yo": "yor", "zh": "zho chi cmn",
+        "zu": "zul",
+    }.items()
+    for other in others.split()
+}  # fmt: skip
+# Undetermined, multiple, uncoded, no linguistic content; and words that look like codes.
+_NO_LANGUAGE = {"und", "mul", "mis", "zxx", "all", "any", "tba", "tbd", "xx"}
+_OTHER_NAMES = {
+    "azeri": "az", "bangla": "bn", "farsi": "fa", "filipino": "tl", "flemish": "nl", "gaelic": "gd",
+    "kurmanji": "kmr", "mandarin": "zh", "moldovan": "ro", "nynorsk": "nn", "oriya": "or",
+    "panjabi": "pa", "slovene": "sl",
+}  # fmt: skip
+_CODES = {name.lower(): code for code, name in NAMES.items()} | _OTHER_NAMES
 _READ = 2_000  # characters to look at
 _FEWEST_LETTERS = 20
 _FEWEST_WORDS = 8
 _SURE = 2.5  # the lead that the best language needs: nats per word times the root of the word count
-_LEAST_KNOWN = 0.12  # share of words that must be among the frequent ones
+# The distinct words of two letters and more that must be among the frequent ones: in letters, if
+# they have this share of the letters of all such words. Code, lists of names and languages without
+# a list have some short words in common with many languages, and repeat them.
+_KNOWN = ((15, 0.08), (10, 0.25))
 _UNKNOWN = math.log(1e-4)
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# Vowel signs and other marks belong to words of Indic scripts, Arabic and Hebrew.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
+    "\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u09d7\u09e2\u09e3"
+)
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*(?:'[^\W\d_]+)*")
+_APOSTROPHES = str.maketrans("’‘ʻʼ", "'" * 4)
+_CODE = re.compile(r"([a-z]{2,3})(?:-[a-z0-9]{2,8})*")
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
+_SEVERAL = re.compile(r"[,;/&+|]|\b(?:and|or)\b")
 
 
 def language_outside(text: str, languages: Collection[str]) -> str | None:
@@ -70,20 +121,40 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
         for name, table in _tables().items()
     }
     best = max(likelihoods, key=likelihoods.__getitem__)
-    known = sum(word in _tables()[best] for word in words) / len(words)
     rival = max((likelihoods[name] for name in languages if name in likelihoods), default=-math.inf)
     lead = (likelihoods[best] - rival) * math.sqrt(len(words))
-    return best if best not in languages and known >= _LEAST_KNOWN and lead >= _SURE else None
+    return best if best not in languages and lead >= _SURE and _knows(best, words) else None
+
+
+def _knows(language: str, words: Collection[str]) -> bool:
+    """Whether enough different words are among the frequent ones of the language."""
+    different = {word for word in words if len(word) > 1}
+    known = sum(len(word) for word in different if word in _tables()[language])
+    total = sum(map(len, different))
+    return any(known >= max(letters, share * total) for letters, share in _KNOWN)
 
 
 def language_code(stated: str) -> str | None:
-    """Return the code of a language that a header states as fr, pt-BR or French; None if empty.
+    """Return the code of a language that a header states by a code or an English name.
 
-    >>> language_code("pt-BR"), language_code("French")
-    ('pt', 'fr')
+    None if it states none, several, or a name that is not known.
+
+    >>> language_code("pt-BR"), language_code("deu"), language_code("English (US)")
+    ('pt', 'de', 'en')
+    >>> language_code("unknown"), language_code("en, fr")
+    (None, None)
     """
-    name = stated.strip().lower().replace("_", "-")
-    return _CODES.get(name, name.split("-")[0]) or None
+    name = " ".join(stated.lower().split())
+    if name in _CODES:
+        return _CODES[name]
+    name = _BRACKETS.sub(" ", name).strip()
+    if tag := _CODE.fullmatch(name.replace("_", "-").partition(".")[0]):
+        code = _OTHER_CODES.get(tag[1], tag[1])
+        return None if code in _NO_LANGUAGE else code
+    found = {_CODES[word] for word in re.findall(r"[^\W\d_]+", name) if word in _CODES}
+    if "nn" in found:
+        found.discard("nb")  # Norwegian Nynorsk
+    return found.pop() if len(found) == 1 and not _SEVERAL.search(name) else None
 
 
 def language_name(code: str) -> str:
@@ -109,7 +180,7 @@ def _script(char: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    return _WORD.findall(unicodedata.normalize("NFC", text.lower()).translate(_APOSTROPHES))
 
 
 @cache

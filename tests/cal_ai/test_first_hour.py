@@ -141,7 +141,10 @@ def test_another_language_gets_one_note(cal_ai: CommandLine) -> None:
     assert ran.said == note
     (cal_ai.folder / "talk.txt").write_text("# Language: en\n" + GERMAN)
     assert cal_ai("talk.txt", *DRY, "--owner", "Alice").said == ""
+    (cal_ai.folder / "talk.txt").write_text("# Language: und\n" + GERMAN)
+    assert cal_ai("talk.txt", *DRY, "--owner", "Alice").said == note
     write_sample(cal_ai.folder / "samples", "a/x", text="# Language: Dutch\n" + LUNCH)
+    write_sample(cal_ai.folder / "samples", "a/y", text="# Language: English (US)\n" + LUNCH)
     ran = cal_ai.benchmark("--extractor", "reader")
     assert "1 sample apparently not in English" in ran.err
     assert ": a/x (Dutch)\n" in ran.err

@@ -336,6 +336,11 @@ FAILING = {
     "no such corpus": (["-corpus", "gone"], "gone: no such folder or file"),
     "empty corpus": (["-corpus", "empty"], "empty: no transcripts in this folder"),
     "bad talk": (["-corpus", "bad"], "bad/a.txt:1: the header has no '# Source: …' line"),
+    "a bundled corpus by another name": (
+        ["-corpus", "Languages"],
+        "Languages: no such folder or file; -corpus takes a folder of transcripts, or bundled or"
+        " languages for talks in the package",
+    ),
     "no such home": (["-corpus", "~nobody.here/x"], "~nobody.here/x: no such folder or file"),
     "name too long": (["-corpus", "x" * 5000], "cannot be read: File name too long"),
     "model name too long": (["-model", "x" * 5000], "File name too long"),

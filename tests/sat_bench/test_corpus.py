@@ -494,6 +494,18 @@ UNFIT = {
     "Hindi by quoted": ("यह घर है। वह गया।", "quoted", "try -truth unicode"),
     "Chinese by unicode": ("今天下雨。我们回家了。", "unicode", None),
     "Thai by unicode": ("วันนี้ฝนตก เรากลับบ้าน", "unicode", "Thai and Lao are written without"),
+    "Arabic with more full stops": (
+        "وصلنا إلى البيت. كان الباب مفتوحا. أين أخي؟ لم نجد أحدا. ثم جلسنا.",
+        None,
+        "does not know the marks ؟ of this text; try -truth unicode",
+    ),
+    "Arabic by unicode": ("وصلنا إلى البيت. أين أخي؟ لم نجد أحدا.", "unicode", None),
+    "Greek questions": ("Πού ήσουν χθες; Σε περίμενα. Ήρθες.", None, "no rule knows ; of Greek"),
+    "Greek by unicode": ("Πού ήσουν χθες το βράδυ; Σε περίμενα.", "unicode", "try -truth lines"),
+    "Greek without questions": ("Ήμουν στο σπίτι. Σε περίμενα ως αργά.", None, None),
+    "Tibetan": ("ཁྱེད་རང་ག་པར་འགྲོ་གི་ཡོད། ང་ནང་ལ་འགྲོ་གི་ཡོད།", "unicode", "no rule knows ། of Tibetan"),
+    "English that quotes Arabic": ("He asked: أين أخي؟ Then he left. Nobody knew.", None, None),
+    "English with semicolons": ("Café au lait; tea; milk. We left.", None, None),
     "English with accents": ("Café. Naïve? “Why!” he said… No. Yes.", None, None),
     "English that quotes Chinese": ("He said 好。 and left. Then I left. So.", None, None),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -38,11 +39,17 @@ def test_talks_are_counted_by_language() -> None:
     assert foreign_talks("world", languages_of("world"), talks) is None
 
 
-@pytest.mark.parametrize("stated", ["fr", "fr-CA", "French", "FR"])
+@pytest.mark.parametrize("stated", ["fr", "fr-CA", "French", "FR", "fra", "French (Canada)"])
 def test_the_language_of_the_header_is_heeded(stated: str) -> None:
     talk = replace(next(iter(load_corpus())), language=stated)
     line = foreign_talks("base", {"en"}, [talk])
     assert line == "the talk is in French; base reads English: try -model world"
+
+
+@pytest.mark.parametrize("stated", ["no", "deu", "fil", "iw", "Malay", "und", "en, fr"])
+def test_a_header_gives_no_false_note(stated: str) -> None:
+    talk = replace(next(iter(load_corpus())), language=stated)
+    assert foreign_talks("world", languages_of("world"), [talk]) is None
 
 
 def test_no_bundled_talk_is_taken_for_a_foreign_one() -> None:
@@ -57,6 +64,48 @@ def test_a_segmenter_warns_once() -> None:
             warnings.simplefilter("error")
             segmenter.segment(FRENCH)
             segmenter.segment(ENGLISH)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda segmenter: segmenter.segment_many([ENGLISH, FRENCH]), id="many"),
+        pytest.param(lambda segmenter: segmenter.boundaries(FRENCH), id="boundaries"),
+        pytest.param(lambda segmenter: segmenter.scored_boundaries(FRENCH), id="scored"),
+        pytest.param(lambda segmenter: segmenter.probabilities(FRENCH), id="probabilities"),
+        pytest.param(
+            lambda segmenter: list(segmenter.probabilities_many([FRENCH, ENGLISH])),
+            id="probabilities of many",
+        ),
+        pytest.param(lambda segmenter: segmenter.is_complete(FRENCH), id="complete"),
+        pytest.param(lambda segmenter: segmenter.segment(FRENCH * 20), id="of several windows"),
+    ],
+)
+def test_every_method_warns_once_at_the_line_that_calls_it(
+    ask: Callable[[Segmenter], object],
+) -> None:
+    with Segmenter("nano") as segmenter, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask(segmenter)
+        ask(segmenter)
+    assert [(warning.category, warning.filename) for warning in caught] == [
+        (ForeignTextWarning, __file__)
+    ]
+
+
+def test_short_first_texts_do_not_use_up_the_looks() -> None:
+    with Segmenter("nano") as segmenter:
+        for text in ("Yes.", "No.", "", "Okay, fine.", "Hm.", "Why not?", "I see."):
+            segmenter.segment(text)
+        with pytest.warns(ForeignTextWarning, match="French text"):
+            segmenter.segment(FRENCH)
+
+
+def test_texts_are_looked_at_until_thousands_of_characters_were_seen() -> None:
+    with Segmenter("nano") as segmenter, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        segmenter.segment_many([ENGLISH] * 100)
+        segmenter.segment(FRENCH)
 
 
 def test_the_command_says_it_in_one_note(capsys: pytest.CaptureFixture[str]) -> None:

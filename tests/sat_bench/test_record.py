@@ -263,6 +263,16 @@ def test_talks_of_one_name_are_told_apart() -> None:
     assert [unit.id for unit in run.units] == ["t0", "t0 #2"]
 
 
+def test_languages_are_grouped_by_code_however_the_header_states_them() -> None:
+    stated = ("de", "DE", "German", "de-DE", "deu", "en, fr", "")
+    spoken = [
+        replace(talk, language=language)
+        for talk, language in zip(talks(len(stated)), stated, strict=True)
+    ]
+    run = run_of(measured(spoken), OPTIONS, DATA)
+    assert [unit.group.get("language") for unit in run.units] == [*["de"] * 5, "en, fr", None]
+
+
 def test_a_run_has_one_condition_which_is_part_of_its_signature() -> None:
     spoken = [replace(talk, language="en") for talk in load_corpus(BUNDLED_CORPUS)]
     written, lower = (measured(spoken, condition=condition) for condition in ("written", "lower"))

@@ -372,6 +372,24 @@ def test_several_runs_are_told_in_one_table_and_no_signature() -> None:
     assert len([line for line in signatures(CERTAIN) if "signature" in line]) == 1
 
 
+def test_a_dash_for_the_f1_of_a_language_has_its_reason_below_the_table() -> None:
+    points = {0.5: Counts(3, 1, 1)}
+    talks = tuple(
+        MeasuredTalk(language, language, curve(points), truth="plain") for language in ("de", "fr")
+    )
+    one = result_of(measured("a", Measurement(talks), (0.5,)), Options(), DATA)
+    report = replace(EVALUATION, results=(one,))
+    reason = (
+        "a dash stands for the F1 of languages with fewer than 5 true ends; their mean leaves them"
+        " out"
+    )
+    said = list(notes(report))
+    assert any(line.split()[:3] == ["a", "de", "-"] for line in said)
+    assert said.count(reason) == 1
+    assert reason in show_as(replace(report, options=Options(format="markdown")), "markdown")
+    assert not [line for line in notes(CERTAIN) if "dash" in line]
+
+
 def test_the_mean_of_languages_stands_in_json_and_csv() -> None:
     first = json.loads(shown_as(CERTAIN, "json"))["results"][0]
     mean = sum(language["value"] for language in first["languages"].values()) / 2

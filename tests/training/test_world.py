@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+import subprocess
 from pathlib import Path
 
 from training.documents import read_mix
@@ -11,7 +12,13 @@ from training.world.campaigns import campaign_pages
 from training.world.collect import collect, read_document, write_documents
 from training.world.draw import draw
 from training.world.languages import plain_code
-from training.world.manuals import abbreviations, paragraphs_of, sentences_of
+from training.world.manuals import (
+    abbreviations,
+    pages,
+    paragraphs_of,
+    sentences_of,
+    shared_paragraphs,
+)
 
 SPANISH = ("Llegamos tarde.", "¿Y el perro?", "Se quedó en casa, como siempre.")
 JAPANESE = ("雨が降った。", "傘はなかった。", "走って帰りました。")
@@ -97,6 +104,30 @@ def _compiled(messages: dict[str, str]) -> bytes:
         place += len(text)
     header = struct.pack("<7I", 0x950412DE, 0, len(entries), 28, 28 + 8 * len(entries), 0, start)
     return header + table + b"".join(texts)
+
+
+def test_a_folder_that_is_a_link_to_another_language_is_left_out(tmp_path: Path) -> None:
+    help_folder = tmp_path / "package" / "usr" / "share" / "libreoffice" / "help"
+    page = help_folder / "cs" / "text" / "shared" / "a.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<p>Otevře se nové okno s nabídkou.</p>", encoding="utf-8")
+    (help_folder / "sk").symlink_to("cs")
+    control = tmp_path / "package" / "DEBIAN" / "control"
+    control.parent.mkdir()
+    control.write_text("Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a\nDescription: a\n")
+    built = ["dpkg-deb", "--build", str(tmp_path / "package"), str(tmp_path / "a.deb")]
+    subprocess.run(built, check=True, stdout=subprocess.DEVNULL)
+    assert [language for _, _, language, _ in pages(tmp_path)] == ["cs"]
+
+
+def test_paragraphs_that_two_languages_share_are_known() -> None:
+    texts = {
+        "cs": ["Okno.", "Nabídka."],
+        "sk": ["Nabídka."],
+        "en": ["Open."],
+        "de": ["Open."],
+    }
+    assert shared_paragraphs(texts) == {"Nabídka.", "Open."}
 
 
 def test_near_duplicates_are_left_out_of_the_collection(tmp_path: Path) -> None:

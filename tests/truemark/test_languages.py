@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
-from truemark.languages import NAMES, language_name, language_outside, main_script
+from truemark.languages import (
+    NAMES,
+    language_code,
+    language_name,
+    language_outside,
+    main_script,
+)
 
 ENGLISH = (
     "We drove out to the lake on Sunday, and the dog would not get out of the car. "
@@ -24,6 +32,58 @@ TEXTS = {
     "el": "Δεν ξέρω πού άφησα τα κλειδιά μου, αλλά νομίζω ότι είναι πάνω στο τραπέζι της κουζίνας.",
     "th": "เมื่อวานฝนตกหนักมากจนเราต้องรออยู่ที่สถานีเกือบสองชั่วโมงกว่าจะได้กลับบ้าน แล้วก็ลืมร่มไว้บนรถ",
 }
+# What people say to each other, unlike manuals.
+EVERYDAY = {
+    "ru": "Слушай, я вчера тебе звонил, а ты трубку не взял. Ну и где ты был весь вечер, дома?",
+    "uk": "Та я ж тобі казала, що ми поїдемо до бабусі в суботу. Чи ти вже забув, як завжди?",
+    "sk": "Včera som bol u babky a ona mi povedala, že už nechce, aby sme sa kvôli tomu hádali.",
+    "bn": "আমি কাল তোমাকে বলেছিলাম যে আমি আর যাব না, কিন্তু তুমি আমার কথা শুনলে না, তাই না?",
+    "as": "মই কালি তেওঁক কৈছিলোঁ যে এই কামটো মই কৰিব নোৱাৰোঁ, কিন্তু সি মোৰ কথা নুশুনিলে।",
+    "lt": "Vakar buvau pas mamą, ir ji man pasakė, kad tu jau nebenori važiuoti kartu su mumis.",
+    "uz": "Kecha men u bilan gaplashdim, lekin u menga hech narsa demadi keyin uyga ketib qoldi.",
+    "so": "Shalay waxaan la hadlay hooyaday, waxayna ii sheegtay in ay tahay maalin aad u fiican.",
+    "az": "Dünən mən anamla danışdım və o dedi ki, bu axşam evə gec gələcək, çünki çox işi var.",
+}
+# Each has short words in common with several languages.
+NOT_SURE = {
+    "Luxembourgish": "Gëschter hunn ech mäi Brudder um Maart getraff, an hien huet mir gesot, datt "
+    "hie sech en neien Auto kaaft huet. Mir hunn e Kaffi gedronk a laang geschwat.",
+    "Arabic in Latin letters": "ya akhi wallah ana ma3reftesh eh elli 7asal embare7, enta ro7t el "
+    "beit wala lessa fel sho8l? kallemni lama terga3 3ashan 3ayez a2ollak 7aga",
+    "pinyin": "Wǒ de péngyou shì lǎoshī, tā zài Běijīng de yí ge xuéxiào jiāo Yīngwén. Tā hěn "
+    "xǐhuan xuésheng, xuésheng yě hěn xǐhuan tā, women mingtian qu chi fan.",
+    "Yoruba": "Mo lọ sí ọjà ní àná láti ra ẹ̀fọ́ àti ẹja. Ìyá mi sọ pé òun fẹ́ se ọbẹ̀ fún wa ní alẹ́.",
+    "SQL": "CREATE TABLE a (id INT PRIMARY KEY, ime VARCHAR(20), b_id INT REFERENCES b(id)); "
+    "INSERT INTO a (id, ime, b_id) VALUES (1, 'x', 2); SELECT u.id FROM u JOIN o ON o.u_id = u.id;",
+    "HTML": "<body><h1>y</h1><p><a href='z'>v</a> <a href='k'>s</a></p><ol><li>a</li><li>o</li>"
+    "<li>z</li></ol><a href='#'>do</a></body>",
+    "chess": "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7 "
+    "9. Qd2 O-O 10. O-O-O Nbd7 11. g4 b5 12. g5 b4 13. Ne2 Ne8 14. f4 a5 15. f5 a4",
+    "song": "la la la na na hey hey la la la na na na hey hey hey goodbye la la la la na na na",
+    "names": "José García, María Fernández, Juan de la Cruz, Antonio López, Carmen de los Santos, "
+    "Jan van der Berg, Pieter de Vries, Willem van den Heuvel, Nguyen Van An, Tran Thi Binh",
+    "cities": "Buenos Aires, São Paulo, Rio de Janeiro, Los Angeles, San Francisco, Las Vegas, La "
+    "Paz, El Paso, San Diego, Porto Alegre, Belo Horizonte, Santa Cruz de la Sierra",
+    "units": "5 kg, 3 m, 20 km, 10 cm, 2 l, 50 ml, 7 g, 4 t, 12 h, 30 min, 15 s, 220 V, 3 A, 60 W, "
+    "50 Hz, 8 bar, 2 ha, 4 m, 9 kg, 1 l, 3 dl",
+}
+
+
+@pytest.mark.parametrize("language", EVERYDAY)
+def test_everyday_speech_is_not_taken_for_a_sister_language(language: str) -> None:
+    assert language_outside(EVERYDAY[language], {"en"}) == language
+
+
+@pytest.mark.parametrize("what", NOT_SURE)
+def test_short_words_that_many_languages_have_name_none(what: str) -> None:
+    assert language_outside(NOT_SURE[what], {"en"}) is None
+    assert language_outside(f"{NOT_SURE[what]} " * 5, {"en"}) is None
+
+
+def test_the_spelling_of_accents_and_apostrophes_does_not_matter() -> None:
+    text = "L’été, j’ai l’habitude d’aller où l’on m’invite, et c’était déjà à côté de chez moi."
+    assert language_outside(text, {"en"}) == "fr"
+    assert language_outside(unicodedata.normalize("NFD", text), {"en"}) == "fr"
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -71,3 +131,32 @@ def test_names_are_english_and_codes_stay_where_there_is_none() -> None:
     assert language_name("fr") == "French"
     assert language_name("tlh") == "tlh"
     assert set(TEXTS) <= set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [
+        *(("en", "en"), ("eng", "en"), ("English (US)", "en"), ("British English", "en")),
+        *(("English [auto-generated]", "en"), ("en_US.UTF-8", "en"), ("FR", "fr"), ("fr-CA", "fr")),
+        *(("no", "nb"), ("Norwegian Bokmål", "nb"), ("Norwegian Nynorsk", "nn"), ("deu", "de")),
+        *(("ger", "de"), ("fil", "tl"), ("cmn", "zh"), ("zh-Hant-TW", "zh"), ("iw", "he")),
+        *(("Mandarin Chinese", "zh"), ("Brazilian Portuguese", "pt"), ("Farsi", "fa")),
+        *(("Azerbaijani", "az"), ("Scottish Gaelic", "gd"), ("Latin", "la"), ("Malay", "ms")),
+        *(("Uzbek", "uz"), ("Zulu", "zu"), ("tlh", "tlh")),
+    ],
+)
+def test_codes_regions_and_names_state_a_language(stated: str, code: str) -> None:
+    assert language_code(stated) == code
+
+
+@pytest.mark.parametrize(
+    "stated",
+    ["", "und", "unknown", "?", "mul", "tbd", "en, fr", "en/fr", "English and French", "Wookiee"],
+)
+def test_a_header_may_state_no_language_or_several(stated: str) -> None:
+    assert language_code(stated) is None
+
+
+def test_every_code_of_a_language_has_a_name() -> None:
+    assert all(language_code(name) == code for code, name in NAMES.items())
+    assert all(language_code(code) == code for code in NAMES)

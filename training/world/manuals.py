@@ -3,8 +3,9 @@
 python -m training.world.manuals FOLDER OUT.txt.xz
 
 FOLDER has Debian packages, which `apt-get download` fetches: `libreoffice-help-CODE` (MPL 2.0),
-`gnome-user-docs` (CC BY-SA 3.0) and `wesnoth-1.16-*` (GPL 2+). A paragraph that equals an English
-one is left out.
+`gnome-user-docs` (CC BY-SA 3.0) and `wesnoth-1.16-*` (GPL 2+). Left out are paragraphs that two
+languages share, which mostly were not translated, and folders that are links to another language,
+such as sk to cs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from training.documents import Document
@@ -109,11 +110,19 @@ def pages(folder: Path) -> Iterator[tuple[str, str, str, list[str]]]:
         ):
             place = 4 if source.startswith("Libre") else 3
             for path in sorted(root.glob(pattern)):
-                name = path.relative_to(root).parts[place]
-                if "@" not in name:  # Serbian in Latin letters is the same text
+                parts = path.relative_to(root).parts
+                name, folder_of_language = parts[place], root.joinpath(*parts[: place + 1])
+                # Serbian in Latin letters is the same text.
+                if "@" not in name and not folder_of_language.is_symlink():
                     page = path.read_text(encoding="utf-8", errors="replace")
                     yield source, licence, plain_code(name), list(paragraphs_of(page))
         yield from campaign_pages(root)
+
+
+def shared_paragraphs(by_language: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Find the paragraphs that several languages have: in all but one they are copies."""
+    counts = Counter(text for texts in by_language.values() for text in set(texts))
+    return frozenset(text for text, count in counts.items() if count > 1)
 
 
 def documents_of(folder: Path) -> list[Document]:
@@ -122,8 +131,8 @@ def documents_of(folder: Path) -> list[Document]:
     by_language: dict[str, set[str]] = {}
     for _, _, language, texts in manuals:
         by_language.setdefault(language, set()).update(texts)
-    english = by_language["en"]
-    shortened = {name: abbreviations(texts - english) for name, texts in by_language.items()}
+    shared = shared_paragraphs(by_language)
+    shortened = {name: abbreviations(texts - shared) for name, texts in by_language.items()}
     rng = random.Random(SEED)
     rng.shuffle(manuals)
     counts: dict[tuple[str, str], int] = {}
@@ -135,7 +144,7 @@ def documents_of(folder: Path) -> list[Document]:
         sentences: list[str] = []
         starts = set()
         for text in texts:
-            if text in english or text in seen:
+            if text in shared or text in seen:
                 continue
             seen.add(text)
             split = sentences_of(text, language, shortened[language])

@@ -10,7 +10,7 @@ from cal_ai.transcripts import brackets, captions, clock, names, subtitles, what
 from cal_ai.transcripts.conversation import BRACKETS, Start, Transcript, gather, split_lines
 from cal_ai.transcripts.dates import find_dating
 from truemark.files import read_standard_input, read_text
-from truemark.languages import NAMES, language_name, language_outside
+from truemark.languages import language_code, language_name, language_outside
 from truemark.text import counted
 
 LARGEST_TRANSCRIPT = 5_000_000
@@ -67,15 +67,13 @@ def form_line(transcript: Transcript) -> str:
 def foreign_language(transcript: Transcript) -> str | None:
     """Name the language of a conversation that is not in English; None for English or unsure.
 
-    A line `# Language:` is believed.
+    A line `# Language:` is believed if it states one known language.
     """
-    if transcript.language is not None:
-        code = transcript.language.casefold()
-        is_english = code == "english" or code.partition("-")[0] in ("en", "eng")
-        return None if is_english else language_name(code if code in NAMES else transcript.language)
-    words = "\n".join(utterance.words for utterance in transcript.utterances)
-    code = language_outside(words, {"en"}) or ""
-    return language_name(code) if code else None
+    code = language_code(transcript.language or "")
+    if code is None:
+        words = "\n".join(utterance.words for utterance in transcript.utterances)
+        code = language_outside(words, {"en"})
+    return None if code in (None, "en") else language_name(code)
 
 
 def load_transcript(path: Path) -> Transcript:

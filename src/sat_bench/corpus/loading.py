@@ -10,7 +10,14 @@ from sat_bench.corpus.gold import parse_conllu, parse_gold_json
 from sat_bench.corpus.subtitles import parse_subtitles
 from sat_bench.corpus.talks import CorpusError, Talk, count_ends, finds_too_few, unfit_rule
 from sat_bench.corpus.transcripts import parse_transcript
-from sat_bench.defaults import BUNDLED_CORPUS, LINES, TRUTH_RULES, Truth, TruthSource
+from sat_bench.defaults import (
+    BUNDLED_CORPORA,
+    BUNDLED_CORPUS,
+    LINES,
+    TRUTH_RULES,
+    Truth,
+    TruthSource,
+)
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_text
 
@@ -79,7 +86,8 @@ def transcript_files(path: Path) -> tuple[Path, ...]:
             files = (path,) if path.suffix.lower() in ENDINGS else ()
         else:
             raise CorpusError(
-                f"{path}: no such folder or file; -corpus takes a folder of transcripts"
+                f"{path}: no such folder or file; -corpus takes a folder of transcripts, or "
+                f"{' or '.join(BUNDLED_CORPORA)} for talks in the package"
             )
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read: {os_reason(error)}") from error

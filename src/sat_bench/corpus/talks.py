@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sat_bench.defaults import WRITTEN, Condition, TruthRule, TruthSource
 from truemark.errors import TruemarkError
+from truemark.languages import main_script
 
 ABBREVIATIONS = (
     *("mr", "mrs", "ms", "dr", "prof", "sr", "jr"),
@@ -48,6 +49,14 @@ _ABBREVIATION = re.compile(
 )
 # Terminators that the rules `plain` and `quoted` do not know.
 _FOREIGN_MARKS = re.compile(rf"(?![.?!\u2026\u203c-\u2049])[{_ANY}]")
+_SCRIPT_READ = 10_000  # characters that tell the script of a text
+# Scripts whose texts may quote others, but end no sentence with their marks.
+_EUROPEAN = (None, "LATIN", "CYRILLIC", "GREEK")
+# Marks that Unicode does not count as terminators, since they are none in most texts.
+_KNOWN_TO_NO_RULE = {
+    "GREEK": ("Greek", re.compile(r"[;\u037e](?=\s|\Z)")),
+    "TIBETAN": ("Tibetan", re.compile(r"[\u0f0d\u0f0e]")),
+}
 _UNMARKED = re.compile(r"[\u0e01-\u0e4e\u0e81-\u0ece]")  # Thai and Lao
 _LETTERS = re.compile(r"[^\W\d_]")
 # Ranges of the scripts that put spaces neither between words nor between sentences (kana, Bopomofo,
@@ -119,10 +128,13 @@ def unfit_rule(text: str, rule: TruthRule) -> str | None:
         return None
     if 2 * len(_UNMARKED.findall(text)) > len(_LETTERS.findall(text)):
         return "Thai and Lao are written without sentence marks, so no rule finds their sentences"
-    if rule == "unicode":
-        return None
-    foreign = _FOREIGN_MARKS.findall(text)
-    if len(foreign) <= count_ends(text, rule):
+    script = main_script(text[:_SCRIPT_READ])
+    if script in _KNOWN_TO_NO_RULE:
+        language, marks = _KNOWN_TO_NO_RULE[script]
+        if found := marks.search(text):
+            return f"no rule knows {found[0]} of {language} as a sentence's end; try -truth lines"
+    foreign = _FOREIGN_MARKS.findall(text) if rule != "unicode" else []
+    if not foreign or (script in _EUROPEAN and len(foreign) <= count_ends(text, rule)):
         return None
     shown = " ".join(dict.fromkeys(foreign))
     return f"the rule {rule} does not know the marks {shown} of this text; try -truth unicode"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 import warnings
@@ -46,7 +47,7 @@ from truemark.matching import ScoredPositions
 
 # Short windows run in batches of up to this many tokens; larger batches are slower for all models.
 BATCH_TOKENS = 256
-LANGUAGE_CHECKS = 5  # number of texts whose language is guessed
+LANGUAGE_CHECKED = 5_000  # the language of texts is guessed until so many characters were seen
 # Small enough that the model starts while the rest of a list of short texts is being read.
 POOL_TOKENS = 4_096
 POOLS_AHEAD = 8
@@ -125,7 +126,7 @@ class Segmenter:
         if threads is not None and threads < 1:
             raise ValueError(f"threads must be 1 or more, got {threads}")
         self.threshold = threshold
-        self._language_checks_left = LANGUAGE_CHECKS
+        self._unchecked = LANGUAGE_CHECKED if self._languages else 0
         self._closed = False
         self._window, self._overlap, self._weighting = window, overlap, weighting
         self._short = window * CHARACTERS_PER_TOKEN
@@ -160,7 +161,6 @@ class Segmenter:
             raise TypeError(
                 f"text must be a string, got {type(text).__name__}; segment_many takes several"
             )
-        self._check_language(text)
         return sentences(text, self.boundaries(text))
 
     def segment_many(self, texts: Iterable[str]) -> list[list[str]]:
@@ -195,11 +195,12 @@ class Segmenter:
 
     def _check_language(self, text: str) -> None:
         """Warn once when one of the first texts is in a language that the model does not read."""
-        if self._languages and self._language_checks_left:
-            self._language_checks_left -= 1
-            if line := foreign_text(self._name, self._languages, text):
-                self._language_checks_left = 0
-                warnings.warn(line, ForeignTextWarning, stacklevel=3)
+        if self._unchecked <= 0:
+            return
+        self._unchecked -= len(text)
+        if line := foreign_text(self._name, self._languages, text):
+            self._unchecked = 0
+            warnings.warn(line, ForeignTextWarning, stacklevel=_level_of_caller())
 
     def _check_open(self) -> None:
         if self._closed:
@@ -223,6 +224,7 @@ class Segmenter:
             seconds = time.perf_counter() - begun
         finally:
             self._running_here.release()
+        self._check_language(text)
         average = WindowAverage(self._weighting)
         average.add(0, logits)
         return Probabilities(tokens.ends, average.finish(), seconds=seconds)
@@ -266,6 +268,7 @@ class Segmenter:
     ) -> Iterator[tuple[_Reading, Window | None]]:
         """Yield each window of each text, and None at the end of a text."""
         for text in texts:
+            self._check_language(text)
             reading = _Reading(text, WindowAverage(self._weighting))
             order.append(reading)
             for window in windows(self._ids(reading), self._window, self._overlap):
@@ -311,6 +314,14 @@ def open_segmenter(
         threads=threads,
         runtime=runtime,
     )
+
+
+def _level_of_caller() -> int:
+    """Count the calls from the line outside this module to the function that asks."""
+    level, frame = 0, sys._getframe(1)
+    while frame.f_code.co_filename == __file__ and frame.f_back:
+        level, frame = level + 1, frame.f_back
+    return level + 1
 
 
 def _timed(
