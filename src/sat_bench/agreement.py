@@ -23,8 +23,11 @@ from truemark.labelling.agreement import (
     keep_agreement,
 )
 from truemark.labelling.storage import FOLDER, Annotation, read_annotations
-from truemark.sections import Form, show
+from truemark.sections import Form, Section, show
 
+_WITHOUT_LAST = (
+    "The end of each text, which every reading has, is left out here; the F1 of a run counts it."
+)
 _KINDS = (
     (re.compile(r"[\"'”’»›]$"), "closing quote"),
     (re.compile(r"[)\]}）］]$"), "bracket"),
@@ -42,7 +45,8 @@ Reading = tuple[str, frozenset[int]]
 
 def tell_agreement(first: str, second: str, form: Form) -> int:
     """Print how far two readings agree."""
-    tell(show(agreement_sections(agreement(first, second), "talk"), form))
+    sections = agreement_sections(agreement(first, second), "talk")
+    tell(show([*sections, Section(sentences=[_WITHOUT_LAST])], form))
     return DONE
 
 

@@ -528,7 +528,8 @@ def _agree(arguments: Sequence[str]) -> int:
         AGREE_FLAGS,
         positional=(("A", "one reading"), ("B", "the other, or a system")),
         epilog="A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna;\n"
-        "B may also be the name of a system, as for -model.",
+        "B may also be the name of a system, as for -model. The end of each text, which every\n"
+        "reading has, is left out; the F1 of a run counts it.",
     )
     given = parser.parse(arguments)
     from sat_bench.agreement import tell_agreement

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sat_bench.corpus.conditions import bare
-from sat_bench.corpus.loading import load_talk, load_talks
+from sat_bench.corpus.loading import load_talk, load_talks, remarks_on_ends
 from sat_bench.corpus.subtitles import SUBTITLES, read_cues
 from sat_bench.corpus.talks import CorpusError, Talk
 from sat_bench.corpus.transcripts import (
@@ -185,7 +185,8 @@ def import_transcript(
     talk = parse_transcript(target, content, "plain")
     check_target(target, force=force)
     write_atomically(target, content)
-    return target, replace(talk, remarks=(*remarks, *talk.remarks))
+    remarks = (*remarks, *talk.remarks, *remarks_on_ends(target, talk))
+    return target, replace(talk, remarks=remarks)
 
 
 def check_target(target: Path, *, force: bool) -> None:

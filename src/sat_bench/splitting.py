@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 
 from sat_bench.corpus.subtitles import SUBTITLES, read_cues
-from sat_bench.corpus.talks import Talk
+from sat_bench.corpus.talks import Talk, count_ends
 from sat_bench.defaults import SplitOptions
 from sat_bench.models.boundaries import last_probability, scored_positions, sentence_ends, sentences
 from sat_bench.models.cards import foreign_text
@@ -20,6 +20,11 @@ from truemark.files import read_standard_input, read_text
 from truemark.jsontext import to_json
 from truemark.text import one_line
 
+_IN_CAPITALS = (
+    "capitals without punctuation, in which the bundled models find hardly any ends;"
+    " put it in lower case first"
+)
+
 
 def tell_sentences(options: SplitOptions) -> int:
     """Print the sentences of a text, or whether it is complete."""
@@ -28,6 +33,8 @@ def tell_sentences(options: SplitOptions) -> int:
         remark = foreign_text(options.model, languages_of(options.model), text)
         if remark:
             note(remark)
+        if 2 * sum(map(str.isupper, text)) > len(text) and not count_ends(text, "unicode"):
+            note(_IN_CAPITALS)
     system = find_system(options.model, options.tokenizer, timeout_s=options.timeout_s)
     if isinstance(system, StoredPredictions):
         raise ModelError(f"{system.name}: has answers for talks only and cannot split other texts")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
@@ -399,13 +400,35 @@ def test_what_is_held_back_is_shown_with_the_line_that_applies_it(
 ) -> None:
     llm.set_script([answer(events=[LUNCH, {**DINNER, "confidence": "low"}, MOVE])] * 3)
     ran = run(talk, *FLAGS)
-    line = "  to apply    python -m cal_ai talk.txt --calendar ics:c.ics --apply low\n"
+    called = shlex.join([sys.orig_argv[0], "-m", "cal_ai"])
+    line = f"  to apply    {called} talk.txt --calendar ics:c.ics --apply low\n"
     assert ran.out.count("to apply") == 1
     assert line in ran.out.partition("create Dinner")[2]
-    again = talk(*line.split()[5:])
+    again = talk(*line.removeprefix(f"  to apply    {called}").split())
     assert again.out.count("result      created") == 1
     assert again.out.endswith("3 decisions: 1 created, 1 unchanged, 1 held back\n")
     assert (talk.folder / "c.ics").read_text().count("SUMMARY:") == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [("bin", "cal-ai talk.txt"), ("elsewhere", "bin/cal-ai talk.txt")],
+    ids=["found by its name", "not found by its name"],
+)
+def test_the_line_that_applies_a_change_runs_where_it_was_printed(
+    talk: CommandLine,
+    llm: LoopbackLLM,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    shown: str,
+) -> None:
+    llm.set_script([answer(events=[{**DINNER, "confidence": "low"}])])
+    script = talk.folder / "bin" / "cal-ai"
+    script.parent.mkdir()
+    script.touch(mode=0o755)
+    monkeypatch.setattr(sys, "argv", ["bin/cal-ai"])
+    monkeypatch.setenv("PATH", path)
+    assert f"  to apply    {shown} --calendar" in run(talk, *FLAGS).out
 
 
 def test_apply_says_from_which_confidence_on_new_events_are_entered(

@@ -62,6 +62,7 @@ def test_times_may_differ_by_exactly_the_tolerance(
         ("strict", "Lunch with Rob", False),
         ("moderate", "Bob with lunch", True),
         ("moderate", "Lunch", True),
+        ("moderate", "with", True),  # all of its words are in the other title
         ("moderate", "Dinner with Bob", False),
         ("relaxed", "Dinner with Bob", True),
         ("relaxed", "Quarterly review", False),

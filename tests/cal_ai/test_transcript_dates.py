@@ -71,7 +71,7 @@ def test_tomorrow_counts_from_the_last_message(cal_ai: CommandLine) -> None:
     assert "Fri 2026-03-06 12:30 - 13:30" in ran.out
     assert ran.said.splitlines()[1] == (
         "wa.txt: dates count from 2026-03-05 19:03, the time of the last message,"
-        " read as day/month/year; --now DATETIME says otherwise"
+        " read as day/month/year; if that is wrong, say when it was with --now DATETIME"
     )
     assert "Dentist" in ran.err
 

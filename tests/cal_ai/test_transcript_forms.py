@@ -103,6 +103,31 @@ def test_an_export_of_an_iphone_with_media_is_one_of_whatsapp() -> None:
     assert form_line(parse_transcript(text)) == "read as WhatsApp export, 1 line left out"
 
 
+def test_what_an_iphone_writes_itself_is_no_speech() -> None:
+    text = (
+        "[18.11.26, 20:14:02] Book club: \u200eMessages and calls are end-to-end encrypted.\n"
+        "\u200e[18.11.26, 20:14:02] Book club: \u200eFelix created this group\n"
+        "\u200e[18.11.26, 20:14:03] Book club: \u200eFelix added you\n"
+        "[18.11.26, 20:15:42] ~ Tom: see u\nThursday at 8 \u200e<This message was edited>\n"
+        "[18.11.26, 20:15:45] Tom: or 9 <This message was edited>\n"
+        "\u200e[18.11.26, 20:15:52] Felix: \u200ePOLL:\n"
+        "\u200eWhich day?\n"
+        "\u200eOPTION: Thu (3 votes)\n"
+        "[18.11.26, 20:16:52] Anna: Missed voice call\n"
+        "[18.11.26, 20:16:55] Anna: \u200eMissed video call\n"
+        "[18.11.26, 20:16:57] Anna: \u200eVoice call, \u200e2 min\n"
+        "[18.11.26, 20:17:00] Anna: Missed voice call from you, what is it?\n"
+        "[18.11.26, 20:17:10] Anna: Ask \u200eTom\n"
+    )
+    assert spoken(text) == [
+        ("Tom", "see u Thursday at 8"),
+        ("Tom", "or 9"),
+        ("Anna", "Missed voice call from you, what is it?"),
+        ("Anna", "Ask \u200eTom"),
+    ]
+    assert form_line(parse_transcript(text)) == "read as WhatsApp export, 9 lines left out"
+
+
 def test_a_remark_within_a_conversation_continues_it() -> None:
     assert spoken("Bob: see below\nNote: bring milk\nJean de la Fontaine: Yes") == [
         ("Bob", "see below Note: bring milk"),

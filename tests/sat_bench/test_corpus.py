@@ -420,6 +420,44 @@ def test_a_text_without_ends_is_refused_unless_a_rule_is_asked_for(tmp_path: Pat
         load_talk(write(tmp_path, "c.srt", cues))
 
 
+def cues_of(words: str) -> str:
+    return f"1\n00:00:01,000 --> 00:00:04,000\n{words}"
+
+
+def test_short_texts_without_ends_are_noted_together(tmp_path: Path) -> None:
+    write(tmp_path, "a.srt", cues_of("welcome back this is the morning show and " * 6))
+    write(tmp_path, "b.txt", "# Source: x\n\n" + "hello who is this on line two " * 12)
+    write(tmp_path, "c.txt", "# Source: x\n\n" + "We sat there. Nobody spoke. " * 20)
+    write(tmp_path, "d.txt", LINES)
+    (remark,) = load_corpus(tmp_path).remarks
+    assert remark == (
+        f"{tmp_path}: the rule plain finds 0 sentence ends in 610 characters of 2 of 4 talks, such"
+        f" as a.srt: scores say little there; mark the ends with sat-bench label {tmp_path}"
+    )
+    assert load_corpus(tmp_path, "quoted").remarks[0].count("quoted finds 0 sentence ends") == 1
+    (alone,) = load_corpus(tmp_path / "a.srt").remarks
+    assert alone.startswith(
+        f"{tmp_path / 'a.srt'}: the rule plain finds 0 sentence ends in 251 char"
+    )
+    assert alone.endswith(f"label {tmp_path}")
+
+
+def test_a_few_words_without_an_end_are_not_noted(tmp_path: Path) -> None:
+    write(tmp_path, "a.txt", "# Source: x\n\nthank you")
+    write(tmp_path, "b.txt", "# Source: x\n\n" + "and so we went on " * 5 + "home.")
+    assert load_corpus(tmp_path).remarks == ()
+
+
+def test_a_folder_that_is_mostly_short_texts_without_ends_is_refused(tmp_path: Path) -> None:
+    for number in range(20):
+        write(tmp_path, f"{number}.vtt", "WEBVTT\n\n00:01.000 --> 00:04.000\n" + "we sat " * 10)
+    with pytest.raises(CorpusError, match=r"0 sentence ends in 1,380 characters of 20 of 20 talks"):
+        load_corpus(tmp_path)
+    assert "say little" in load_corpus(tmp_path, "plain").remarks[0]
+    write(tmp_path, "z.txt", "# Source: x\n\n" + "We sat there. Nobody spoke. " * 60)
+    assert "of 20 of 21 talks" in load_corpus(tmp_path).remarks[0]
+
+
 def test_short_texts_and_lines_are_never_refused_for_their_ends(tmp_path: Path) -> None:
     load_talk(write(tmp_path, "a.txt", "# Source: x\n\n" + "word " * 240))
     load_talk(write(tmp_path, "b.txt", UNPUNCTUATED.replace("\n", "\n# Truth: lines\n", 1)))

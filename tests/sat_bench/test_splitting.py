@@ -85,6 +85,24 @@ def test_completeness_is_told(
     assert json.loads(capsys.readouterr().out)["complete"] is (said == "complete")
 
 
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ("WE SAT THERE NOBODY SPOKE WHY", 1),
+        ("WE SAT THERE. NOBODY SPOKE. WHY?", 0),
+        ("we sat there nobody spoke why", 0),
+        ("IBM 和 NATO 都没有说话", 0),
+    ],
+)
+def test_capitals_without_punctuation_are_noted(
+    text: str, noted: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    assert main(["split", str(path), "-model", "world"]) == 0
+    assert capsys.readouterr().err.count("put it in lower case first") == noted
+
+
 def test_a_system_without_probabilities_splits_but_knows_nothing_complete(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,19 @@ def test_subtitles_become_a_transcript(tmp_path: Path) -> None:
     assert talk.source == "talk.srt"
 
 
+def test_an_imported_text_without_punctuation_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "hello who is this on line two " * 12
+    (tmp_path / "talk.srt").write_text(f"1\n00:00:01,000 --> 00:00:02,000\n{words}", "utf-8")
+    target = tmp_path / "out.txt"
+    assert main(["import", str(tmp_path / "talk.srt"), "-o", str(target)]) == 0
+    assert capsys.readouterr().err == (
+        f"{target}: the rule plain finds 0 sentence ends in 359 characters: scores say little"
+        f" there; mark the ends with sat-bench label {tmp_path}\n"
+    )
+
+
 def test_a_header_that_is_there_is_kept_and_may_be_overridden(tmp_path: Path) -> None:
     file = tmp_path / "talk.txt"
     file.write_text("# Source: s\n# Title: old\n# Duration: 3:00\n\nHi.\n", encoding="utf-8")

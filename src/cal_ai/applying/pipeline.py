@@ -6,6 +6,8 @@ import argparse
 import asyncio
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -211,7 +213,16 @@ def _command(options: argparse.Namespace, path: Path) -> str:
     given.append(("--now", options.now and options.now.isoformat()))
     given += [(f"--{name}", getattr(options, name)) for name in ("extractor", "model", "prompt")]
     flags = [part for flag, value in given if value is not None for part in (flag, str(value))]
-    return shlex.join(["python", "-m", "cal_ai", str(path), *flags])
+    return shlex.join([*_program(), str(path), *flags])
+
+
+def _program() -> list[str]:
+    """Return the words that start this program where it is: `cal-ai`, its path, or by Python."""
+    called = sys.argv[0]
+    script = Path(called)
+    if script.stem != "cal-ai":
+        return [sys.orig_argv[0], "-m", "cal_ai"]
+    return [script.name if shutil.which(script.name) == called else called]
 
 
 def load_conversation(path: Path) -> Transcript:

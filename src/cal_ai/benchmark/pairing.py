@@ -112,7 +112,10 @@ def compare_events(extracted: Event, expected: ExpectedEvent, sidecar: Sidecar) 
 
 
 def title_similarity(first: str, second: str) -> float:
-    """Compare two titles by their words, from 0 to 100; order, case and repetition do not count."""
+    """Compare two titles by their words, from 0 to 100; order, case and repetition do not count.
+
+    If all words of one are in the other, the two are alike, however many are missing.
+    """
     first, second = _normalised(first), _normalised(second)
     return 100.0 if first == second and first else token_set_ratio(first, second)
 

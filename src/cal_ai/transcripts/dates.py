@@ -52,7 +52,7 @@ def dating_line(dating: Dating) -> str:
     """Tell what dates count from, and the order of day and month where the text leaves it open."""
     line = f"dates count from {dating.last:%Y-%m-%d %H:%M}, the time of the last message"
     if dating.assumed:
-        line += f", read as {dating.assumed}; --now DATETIME says otherwise"
+        line += f", read as {dating.assumed}; if that is wrong, say when it was with --now DATETIME"
     return line
 
 

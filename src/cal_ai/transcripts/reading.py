@@ -43,6 +43,8 @@ def parse_transcript(text: str) -> Transcript:
         return gather(lines, (), BRACKETS)
     if form == captions.FORM:
         lines = captions.without_headings(lines, starts)
+    if form == whatsapp.FORM:
+        lines = [whatsapp.without_tag(line) for line in lines]
     dating = find_dating(lines[start.place] for start in starts)
     return replace(gather(lines, starts, form), dating=dating)
 

@@ -1,8 +1,8 @@
 """Chats that WhatsApp exports: a date and a time before each name.
 
 Android writes `31/12/25, 22:01 - Alice: text`, the iPhone `[31/12/25, 22:01:15] Alice: text`, and
-both write dates as is usual in the phone's country. Notices of WhatsApp have no name and are left
-out.
+both write dates as is usual in the phone's country. Notices of WhatsApp are left out: on Android
+they have no name, on the iPhone they begin with a mark that people do not type.
 """
 
 from __future__ import annotations
@@ -17,11 +17,19 @@ _STAMP = re.compile(
     rf"{_MARKS}(?:\[{_DATE},?\s+{_TIME}\]\s+|{_DATE},?\s+{_TIME}\s+[-–]\s+){_MARKS}"
 )
 _SPEAKER = re.compile(r"([^:：\n]{1,60})[:：]\s")
+_WRITTEN_BY_WHATSAPP = "\u200e"
 _NOTICE = re.compile(
     rf"{_MARKS}(?:<[^<>]*omitted>|(?:image|video|audio|sticker|GIF|document|Contact card) omitted"
+    r"|Missed (?:group )?(?:voice|video) call\.?"
     r"|This message was deleted\.?|You deleted this message\.?)\s*",
     re.IGNORECASE,
 )
+_EDITED = re.compile(r"\u200e?<This message was edited>\s*\Z", re.IGNORECASE)
+
+
+def without_tag(line: str) -> str:
+    """Return the line without the tag that WhatsApp adds to an edited message."""
+    return _EDITED.sub("", line)
 
 
 def speaker_of(line: str) -> tuple[str | None, str] | None:
@@ -31,6 +39,9 @@ def speaker_of(line: str) -> tuple[str | None, str] | None:
         return None
     rest = line[stamp.end() :]
     speaker = _SPEAKER.match(rest + " ")
-    if speaker is None or _NOTICE.fullmatch(rest[speaker.end() :]):
+    if speaker is None:
         return None, ""
-    return speaker[1].strip("~ \u202f\xa0"), rest[speaker.end() :]
+    words = without_tag(rest[speaker.end() :])
+    if words.startswith(_WRITTEN_BY_WHATSAPP) or _NOTICE.fullmatch(words):
+        return None, ""
+    return speaker[1].strip("~ \u202f\xa0"), words

@@ -70,8 +70,7 @@ UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff"
     + WITHOUT_SPACES
 )
-# A text longer than this must have, on average, an end in every so many characters.
-_LONG = 1_200
+# A text should have, on average, an end in every so many characters.
 _CHARACTERS_PER_END = 600
 # Length of the longest abbreviation and the character before it, which must not be a letter.
 _LOOK_BACK = max(map(len, ABBREVIATIONS)) + 1
@@ -115,9 +114,9 @@ def find_sentences(text: str, rule: TruthRule = "plain") -> tuple[Sentence, ...]
 
 
 def finds_too_few(talk: Talk, rule: TruthRule) -> bool:
-    """Whether the rule finds so few ends in a long text that they cannot be the true ones."""
+    """Whether the rule finds so few ends in the text that they can hardly be the true ones."""
     length = len(talk.text)
-    if length <= _LONG or (len(talk.sentences) - 1) * _CHARACTERS_PER_END >= length:
+    if (len(talk.sentences) - 1) * _CHARACTERS_PER_END >= length:
         return False
     return count_ends(talk.text, rule) * _CHARACTERS_PER_END < length
 
