@@ -285,6 +285,11 @@ def contributions(pairs: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats
     return np.where(known, added, 0), np.where(known, share, 0), mean[..., 0]
 
 
+def count_differing(first: Ints, second: Ints, scoring: Scoring) -> int:
+    """Count the clusters that add something to the difference."""
+    return int(np.count_nonzero(contributions(paired_rows(first, second), scoring)[0]))
+
+
 def _centred(values: Floats, sizes: Floats, chosen: NDArray[np.bool_]) -> Floats:
     """Subtract from each chosen value its share of their sum; set the others to 0."""
     sizes, values = np.where(chosen, sizes, 0), np.where(chosen, values, 0)
