@@ -78,8 +78,8 @@ class Gate:
     """The requirements for a run and the outcome.
 
     `doubt` says why a requirement cannot be checked: so many units failed that an outage could look
-    like a change of the system, or too few clusters are there or differ. `unseen` says which losses the gate
-    could have missed.
+    like a change of the system, or too few clusters are there or differ. `unseen` says which losses
+    the gate could have missed.
     """
 
     run: Run
@@ -285,8 +285,10 @@ def _unseen_losses(baseline: Run, run: Run, measures: Iterable[Measure]) -> Iter
     nouns = cluster_nouns(run)
     for measure in measures:
         scoring = Scoring(measure, run.scoring.empty)
-        largest = None
+        largest, score = None, float(scoring.of_rows(before.sum(axis=0)))
         for loss in LOSSES:
+            if loss > max(score, LOSSES[0]):  # more than there is cannot be lost
+                break
             seen = chance_to_see(before, after, scoring, loss)
             if seen is None:
                 break

@@ -79,12 +79,14 @@ def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
     if versus.verdict != "not distinguishable":
         return sentences
     if versus.power is None:
-        sentences.append(f"too few {versus.nouns[1]} differ to know what could have been seen")
+        sentences.append(
+            f"too few {versus.nouns[1]}, or too few that differ, to say what could have been seen"
+        )
         return sentences
     sentences.append(
         f"smallest difference that could have been seen (80% power): "
         f"{versus.power.smallest_difference:.3f}; a difference of {WORTH_SEEING} would need"
-        f" {versus.needed} {versus.nouns[1]} like these"
+        f" about {versus.needed} {versus.nouns[1]} like these"
     )
     return sentences
 
@@ -97,12 +99,12 @@ def _in_both(versus: Versus) -> str:
 
 
 def answer(
-    board: Board, words: Mapping[str, str], units_missing: tuple[str, int] | None = None
+    board: Board, words: Mapping[str, str], units_needed: tuple[str, int] | None = None
 ) -> str:
     """Say in a sentence or two which system to take, and which cannot be distinguished from which.
 
-    Systems with the same highest score are named together. `units_missing` names another system and
-    how many more units would show a difference of 0.02 from it.
+    Systems with the same highest score are named together. `units_needed` names another system and
+    about how many units would show a difference of 0.02 from it.
     """
     if len(board.standings) < 2:
         return ""
@@ -112,7 +114,7 @@ def answer(
     others = board.standings[len(best) :]
     names = [standing.name for standing in best]
     clusters = f"{first.intervals['f1'].clusters} {first.nouns[1]}"
-    more = _units_sentence(first, units_missing)
+    more = _units_sentence(first, units_needed)
     found = f"{_found(best)} of 100 {words.get('items', 'items')}"
     if not others:
         return f"{_joined(names)} score the same and find {found}.{more}"
@@ -145,13 +147,15 @@ def answer(
     return "; ".join((sentence, *(equals if len(equals) < _MOST_EQUALS else ()))) + "."
 
 
-def _units_sentence(best: Summary, missing: tuple[str, int] | None) -> str:
-    """Say how many more units would tell another system apart; nothing if they are too many."""
-    if missing is None or missing[1] > _WORTH_SAYING * best.intervals["f1"].clusters:
+def _units_sentence(best: Summary, needed: tuple[str, int] | None) -> str:
+    """Say how many units would tell another system apart; nothing if they are too many."""
+    if needed is None or needed[1] > _WORTH_SAYING * best.intervals["f1"].clusters:
         return ""
-    other, count = missing
-    more = counted(count, *(f"more {noun}" for noun in best.nouns))
-    return f" A difference of {WORTH_SEEING} from {other} would show with {more}."
+    other, count = needed
+    return (
+        f" A difference of {WORTH_SEEING} from {other} would show with about"
+        f" {counted(count, *best.nouns)}."
+    )
 
 
 def _found(standings: Sequence[Standing]) -> str:

@@ -445,6 +445,22 @@ def test_near_equal_systems_do_not_need_fewer_than_six_clusters() -> None:
     assert chance_to_see(first[:5], second[:5], F1, 0.5) is None
 
 
+def test_a_simulated_number_of_clusters_is_rounded() -> None:
+    for clusters in (12, 23, 24, 25, 40, 150):
+        power = power_of(*talks_with(0.0, clusters, 0), F1)
+        assert power is not None
+        needed = power.clusters_needed
+        assert needed == clusters or needed % 5 == 0
+
+
+def test_no_difference_is_said_to_be_visible_that_is_not_possible() -> None:
+    generator = np.random.default_rng(3)
+    found = generator.random((2, 12)) < 0.5
+    first, second = (np.stack((right, ~right, ~right), axis=1).astype(np.int64) for right in found)
+    assert second[:, 0].mean() == 0.5
+    assert power_of(first, second, F1) is None  # only a loss of 0.786 would show
+
+
 def test_more_clusters_show_smaller_differences() -> None:
     smallest = []
     for clusters in (12, 40, 150, 2_000):

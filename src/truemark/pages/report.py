@@ -127,18 +127,17 @@ class Group:
         if self.comparison is None or self.comparison.differing:
             return ""
         board = self.board
-        return answer(board, _WORDS | dict(self.runs[0].words), self._units_missing(board))
+        return answer(board, _WORDS | dict(self.runs[0].words), self._units_needed(board))
 
-    def _units_missing(self, board: Board) -> tuple[str, int] | None:
-        """Name the next run that may equal the best, and how many more clusters would tell."""
+    def _units_needed(self, board: Board) -> tuple[str, int] | None:
+        """Name the next run that may equal the best, and about how many clusters would tell."""
         names = [standing.name for standing in board.standings]
         for other in names[1:]:
             if (names[0], other) in board.told_apart:
                 continue
             for versus in self.against:
                 if {self.names[0], versus.name} == {names[0], other} and versus.needed:
-                    missing = versus.needed - versus.clusters
-                    return (other, missing) if missing > 0 else None
+                    return (other, versus.needed) if versus.needed > versus.clusters else None
             return None
         return None
 
