@@ -9,7 +9,13 @@ from truemark.comparison import WORTH_SEEING, Versus
 from truemark.leaderboard import Board, Standing
 from truemark.summary import Summary
 from truemark.text import counted
-from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval, PairedInterval
+from truemark.uncertainty import (
+    FEWEST_FOR_INTERVAL,
+    FEWEST_FOR_VERDICT,
+    ROUGH_BELOW,
+    Interval,
+    PairedInterval,
+)
 
 _MOST_EQUALS = 3  # more would make no sentence; letters in a table show them
 _WORTH_SAYING = 20  # times the present number of units: nobody would label more
@@ -122,7 +128,13 @@ def answer(
     lead = f"{_joined(names)} {'scores' if alone else 'score'} highest"
     if not board.known:
         are = "it is" if alone else "they are"
-        return f"{lead}, but {clusters} are too few to say that {are} better than the others."
+        few = f"{lead}, but {clusters} are too few to say that {are} better than the others"
+        if first.intervals["f1"].clusters < FEWEST_FOR_VERDICT:
+            return f"{few}."
+        return (
+            f"{few}: with all {len(board.standings)} systems compared in pairs, it takes"
+            f" {board.enough}; `truemark compare` tests fewer pairs, each system against the first."
+        )
     beaten = [row for row in others if all((name, row.name) in board.told_apart for name in names)]
     level = [row.name for row in others if row not in beaten]
     if not beaten:

@@ -111,6 +111,21 @@ def test_few_units_give_no_letters_and_the_sentence_says_so() -> None:
     assert "are too few to say" in answer(board, {"units": "talks"})
 
 
+def test_units_too_few_for_so_many_pairs_give_no_letters_and_the_sentence_says_so() -> None:
+    runs = [run_with(f"s{number}", 9 - number, units=8) for number in range(7)]
+    board = rank("data", [summarise(run) for run in runs])
+    assert board.enough == 10  # 21 * 2 / 2**9 is above 0.05, 21 * 2 / 2**10 is not
+    assert not board.known
+    assert {standing.letters for standing in board.standings} == {""}
+    assert answer(board, {}) == (
+        "s0 scores highest, but 8 units are too few to say that it is better than the others: with"
+        " all 7 systems compared in pairs, it takes 10; `truemark compare` tests fewer pairs, each"
+        " system against the first."
+    )
+    enough = [run_with(f"s{number}", 9 - number, units=10) for number in range(7)]
+    assert rank("data", [summarise(run) for run in enough]).told_apart
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     nano, small = talks_run("nano", 0.9), talks_run("small", 0.97)

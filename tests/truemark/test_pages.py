@@ -331,6 +331,17 @@ def test_runs_that_are_not_comparable_are_shown_one_below_the_other(folder: Path
     assert "These runs differ in data" in page.read_text(encoding="utf-8")
 
 
+def test_groups_of_a_page_are_named_as_commands_name_them() -> None:
+    written = replace(talks_run("nano", 0.9), corpus="my talks")
+    written = replace(written, signature={**written.signature, "condition": "written"})
+    bare = replace(
+        written, signature={**written.signature, "condition": "bare", "condition rules": "2"}
+    )
+    text = report_page([written, bare])
+    headings = re.findall(r'<h3 class="group">(.*?)</h3>', text)
+    assert headings == ["my talks, written", "my talks, bare"]
+
+
 def test_conditions_are_groups_of_a_page_with_a_verdict_each() -> None:
     nano, small = talks_run("nano", 0.9), talks_run("small", 0.97)
     bare = [replace(run, signature={**run.signature, "condition": "bare"}) for run in (nano, small)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median, quantiles
 
@@ -12,7 +12,7 @@ from truemark.leaderboard import Board, rank
 from truemark.pages.document import document, payload_of, signed
 from truemark.pages.figures import COLORS, Figure, Shown, figures_of
 from truemark.pages.scales import Scale, difference_scale, score_scale
-from truemark.records import WRITTEN, Run, Unit, finding_counts
+from truemark.records import WRITTEN, Run, Unit, data_names, finding_counts
 from truemark.summary import GroupScore, Summary, macro_f1, summarise
 from truemark.uncertainty import MEASURES
 from truemark.wording import answer, interval_name, interval_remarks, verdict_sentences
@@ -119,7 +119,8 @@ class Group:
                     apart.add((versus.name, self.names[0]))
                 case "worse":
                     apart.add((self.names[0], versus.name))
-        return replace(board, told_apart=frozenset(apart))
+        known = board.known or any(versus.differences["f1"].known for versus in self.against)
+        return replace(board, told_apart=frozenset(apart), known=known)
 
     @property
     def answer(self) -> str:
@@ -284,10 +285,10 @@ def comparable_groups(runs: Sequence[Run], anyway: bool = False) -> list[Group]:
     together: dict[str, list[Run]] = {}
     for run in runs:
         together.setdefault("" if anyway else run.data_id, []).append(run)
-    keys = [members[0].comparison_key for members in together.values()]
+    headings = _headings([members[0] for members in together.values()])
     colors: dict[str, str] = {}
     groups: list[Group] = []
-    for comparison_key, members in zip(keys, together.values(), strict=True):
+    for heading, members in zip(headings, together.values(), strict=True):
         names, summaries = run_names(members), [summarise(run) for run in members]
         comparison = None
         if len(members) > 1:
@@ -299,16 +300,28 @@ def comparable_groups(runs: Sequence[Run], anyway: bool = False) -> list[Group]:
                 zip(names, summaries, strict=True), start=before
             )
         )
-        groups.append(Group(_heading(comparison_key, keys), shown, comparison))
+        groups.append(Group(heading, shown, comparison))
     return groups
 
 
-def _heading(key: Mapping[str, str], keys: Sequence[Mapping[str, str]]) -> str:
-    """Name the parts of the comparison key in which the groups of a page differ."""
-    parts = dict.fromkeys(part for other in keys for part in other)
-    differing = [part for part in parts if len({other.get(part) for other in keys}) > 1]
+def _headings(firsts: Sequence[Run]) -> list[str]:
+    """Name groups by corpus and condition, as commands do; else by the parts that differ."""
+    if len(firsts) < 2:
+        return [""]
+    names = data_names(firsts)
+    shown = [names[run.data_id] for run in firsts]
+    if all(run.corpus for run in firsts) and not any(
+        name.endswith(f"({run.data_id[:6]})") for name, run in zip(shown, firsts, strict=True)
+    ):
+        return shown
+    keys = [run.comparison_key for run in firsts]
+    parts = dict.fromkeys(part for key in keys for part in key)
+    differing = [part for part in parts if len({key.get(part) for key in keys}) > 1]
     default = {"condition": WRITTEN}
-    return ", ".join(f"{part} {key.get(part, default.get(part, 'none'))}" for part in differing)
+    return [
+        ", ".join(f"{part} {key.get(part, default.get(part, 'none'))}" for part in differing)
+        for key in keys
+    ]
 
 
 def _bars(runs: Sequence[Run], summaries: Sequence[Summary]) -> list[tuple[str, list[Bar]]]:
