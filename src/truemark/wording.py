@@ -21,6 +21,12 @@ _MOST_EQUALS = 3  # more would make no sentence; letters in a table show them
 _WORTH_SAYING = 20  # times the present number of units: nobody would label more
 
 
+RULES_NOTHING_OUT = (
+    "a dash in place of an interval: it rules nothing out, as where a system marks nothing"
+    " or too few differ"
+)
+
+
 def score_text(interval: Interval) -> str:
     """Show a score with its interval, where it has one: `0.714 (0.602 to 0.809)`."""
     shown = range_text(interval)

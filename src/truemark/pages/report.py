@@ -15,7 +15,13 @@ from truemark.pages.scales import Scale, difference_scale, score_scale
 from truemark.records import WRITTEN, Run, Unit, data_names, finding_counts
 from truemark.summary import GroupScore, Summary, macro_f1, summarise
 from truemark.uncertainty import MEASURES
-from truemark.wording import answer, interval_name, interval_remarks, verdict_sentences
+from truemark.wording import (
+    RULES_NOTHING_OUT,
+    answer,
+    interval_name,
+    interval_remarks,
+    verdict_sentences,
+)
 
 MOST_BARS = 12  # that a panel shows at first
 MOST_UNITS = 40  # beyond that, a list of units is no overview
@@ -272,6 +278,7 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
         several=any(group.several for group in groups),
         measures=MEASURES,
         interval_name=interval_name,
+        rules_nothing_out=RULES_NOTHING_OUT,
         most_bars=MOST_BARS,
         words=_WORDS | dict(runs[0].words),
     )
