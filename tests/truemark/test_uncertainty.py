@@ -1,7 +1,7 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -386,8 +386,21 @@ def test_repeats_that_are_alike_count_as_one() -> None:
     assert five_times is not None
     assert apart is not None
     assert five_times.count == 60
-    assert (five_times.low, five_times.high) == pytest.approx((once.low, once.high), abs=0.05)
+    assert (five_times.low, five_times.high) == (once.low, once.high)
     assert five_times.high - five_times.low > 1.7 * (apart.high - apart.low)
+
+
+@pytest.mark.parametrize(
+    ("correct", "counts"),
+    [([1, 0, 0, 0], [1, 1, 1, 1]), ([1, 1], [1, 1]), ([2, 1, 0], [2, 1, 1]), ([0, 0], [1, 0])],
+)
+def test_repeats_that_are_alike_leave_the_interval_as_it_is(
+    correct: list[int], counts: list[int]
+) -> None:
+    once = clustered_share(correct, counts)
+    repeated = clustered_share([3 * n for n in correct], [3 * n for n in counts])
+    assert once is not None
+    assert repeated == replace(once, count=3 * once.count)
 
 
 def test_clusters_without_cases_do_not_count() -> None:
