@@ -12,7 +12,7 @@ object, with unrounded numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
@@ -34,8 +34,8 @@ from truemark.uncertainty import (
     PairedInterval,
 )
 from truemark.wording import (
-    RULES_NOTHING_OUT,
     answer,
+    dash_remarks,
     difference_text,
     interval_name,
     interval_remarks,
@@ -120,8 +120,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
             "f1 differences are left out for groups with fewer than"
             f" {FEWEST_EXPECTED} expected items"
         )
-    if any(signed_range(difference) is None for difference in _shown_differences(comparison)):
-        remarks.append(RULES_NOTHING_OUT)
+    remarks += dash_remarks(comparison)
     facts = {
         "against_the_first": [_versus_facts(versus) for versus in comparison.against],
         "differing": list(comparison.differing),
@@ -134,12 +133,6 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
         return sections
     basis = f"units in common only; {', '.join(comparison.differing)} differ"
     return [_with_basis(section, basis) for section in sections]
-
-
-def _shown_differences(comparison: Comparison) -> Iterator[PairedInterval]:
-    for versus in comparison.against:
-        yield from versus.differences.values()
-        yield from (group.difference for group in versus.groups if not group.too_small)
 
 
 def _with_basis(section: Section, basis: str) -> Section:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from truemark.comparison import WORTH_SEEING, Versus
+from truemark.comparison import WORTH_SEEING, Comparison, Versus
 from truemark.leaderboard import Board, Standing
 from truemark.summary import Summary
 from truemark.text import counted
@@ -19,12 +19,6 @@ from truemark.uncertainty import (
 
 _MOST_EQUALS = 3  # more would make no sentence; letters in a table show them
 _WORTH_SAYING = 20  # times the present number of units: nobody would label more
-
-
-RULES_NOTHING_OUT = (
-    "a dash in place of an interval: it rules nothing out, as where a system marks nothing"
-    " or too few differ"
-)
 
 
 def score_text(interval: Interval) -> str:
@@ -71,6 +65,18 @@ def interval_remarks(summary: Summary) -> list[str]:
             f"one {nouns[0]} holds {f1.largest:.0%} of the items, so intervals are too narrow"
         )
     return remarks
+
+
+def dash_remarks(comparison: Comparison) -> list[str]:
+    """Say what a dash in place of the interval of a difference means, if there is one."""
+    for versus in comparison.against:
+        groups = (group.difference for group in versus.groups if not group.too_small)
+        if any(signed_range(shown) is None for shown in (*versus.differences.values(), *groups)):
+            return [
+                "a dash in place of an interval means that it rules nothing out: too few"
+                f" {versus.nouns[1]} differ, or a system marks nothing"
+            ]
+    return []
 
 
 def interval_name(differences: Iterable[PairedInterval]) -> str:

@@ -16,8 +16,8 @@ from truemark.records import WRITTEN, Run, Unit, data_names, finding_counts
 from truemark.summary import GroupScore, Summary, macro_f1, summarise
 from truemark.uncertainty import MEASURES
 from truemark.wording import (
-    RULES_NOTHING_OUT,
     answer,
+    dash_remarks,
     interval_name,
     interval_remarks,
     verdict_sentences,
@@ -153,6 +153,7 @@ class Group:
         """Say what the scores rest on; facts that all runs share are said once."""
         of_runs = [_facts(shown.summary) for shown in self.shown]
         common = [fact for fact in of_runs[0] if all(fact in facts for facts in of_runs)]
+        common += dash_remarks(self.comparison) if self.comparison else []
         return [f"{fact[:1].upper()}{fact[1:]}" for fact in common] + [
             f"{shown.name}: {fact}"
             for shown, facts in zip(self.shown, of_runs, strict=True)
@@ -278,7 +279,6 @@ def report_page(runs: Sequence[Run], *, anyway: bool = False) -> str:
         several=any(group.several for group in groups),
         measures=MEASURES,
         interval_name=interval_name,
-        rules_nothing_out=RULES_NOTHING_OUT,
         most_bars=MOST_BARS,
         words=_WORDS | dict(runs[0].words),
     )
