@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from truemark.comparison import Change, Comparison, compare, paired_tables, paired_units
+from truemark.comparison import (
+    WORTH_SEEING,
+    Change,
+    Comparison,
+    compare,
+    paired_tables,
+    paired_units,
+)
 from truemark.power import chance_to_see
 from truemark.records import Run
 from truemark.summary import (
@@ -23,6 +30,7 @@ from truemark.uncertainty import (
     Measure,
     PairedInterval,
     Scoring,
+    count_differing,
 )
 
 Outcome = Literal["passed", "fell short", "inconclusive"]
@@ -70,8 +78,8 @@ class Gate:
     """The requirements for a run and the outcome.
 
     `doubt` says why a requirement cannot be checked: so many units failed that an outage could look
-    like a change of the system, or there are too few clusters. `unseen` says which losses the gate
-    could have missed.
+    like a change of the system, or too few clusters are there or differ. `unseen` says which losses
+    the gate could have missed.
     """
 
     run: Run
@@ -123,11 +131,16 @@ def check(
         summary=summary,
         comparison=comparison,
         requirements=tuple(_requirements(run, summary, comparison, criteria)),
-        doubt=_too_few(run, summary, comparison, criteria),
+        doubt=_too_few(run, summary, comparison, criteria)
+        or _too_few_differ(scored, baseline, comparison, criteria),
         failed_as_missed=criteria.failed_as_missed,
     )
     if gate.outcome == "passed" and criteria.fail_if_worse and baseline is not None:
-        return replace(gate, unseen=tuple(_unseen_losses(baseline, scored, criteria.measures)))
+        assert comparison is not None
+        differences = comparison.against[0].differences
+        # A measure that is better has lost nothing.
+        measures = [name for name in criteria.measures if differences[name].verdict != "better"]
+        return replace(gate, unseen=tuple(_unseen_losses(baseline, scored, measures)))
     return gate
 
 
@@ -183,6 +196,33 @@ def _too_few(
             return (
                 f"{counted(difference.clusters, *nouns)} are too few to tell whether it is worse"
                 f" (at least {FEWEST_FOR_VERDICT})"
+            )
+    return None
+
+
+def _too_few_differ(
+    run: Run, baseline: Run | None, comparison: Comparison | None, criteria: Criteria
+) -> str | None:
+    """Name the measure that fell, but on too few clusters for the test to say worse, if any did.
+
+    A loss that nobody would want to see is no reason to doubt: single units always vary.
+    """
+    if comparison is None or baseline is None or not criteria.fail_if_worse:
+        return None
+    if criteria.margin is not None:  # which says what loss matters, and the interval decides
+        return None
+    tables = paired_tables(paired_units(baseline, run))
+    for measure in criteria.measures:
+        difference = comparison.against[0].differences[measure]
+        if difference.whole_range or -difference.value < WORTH_SEEING:
+            continue
+        lost = -difference.value
+        differing = count_differing(*tables, Scoring(measure, run.scoring.empty))
+        if differing < FEWEST_FOR_VERDICT:
+            only = counted(differing, *cluster_nouns(run))
+            return (
+                f"{_measure_name(measure, run)} fell by {lost:.3f} on only {only}, too few to tell"
+                f" whether it is worse (at least {FEWEST_FOR_VERDICT}); --margin asks for a limit"
             )
     return None
 
@@ -245,8 +285,10 @@ def _unseen_losses(baseline: Run, run: Run, measures: Iterable[Measure]) -> Iter
     nouns = cluster_nouns(run)
     for measure in measures:
         scoring = Scoring(measure, run.scoring.empty)
-        largest = None
+        largest, score = None, float(scoring.of_rows(before.sum(axis=0)))
         for loss in LOSSES:
+            if loss > max(score, LOSSES[0]):  # more than there is cannot be lost
+                break
             seen = chance_to_see(before, after, scoring, loss)
             if seen is None:
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,7 +13,7 @@ from truemark.comparison import paired_tables, paired_units, run_names
 from truemark.records import Run
 from truemark.summary import Summary, macro_f1, scored_units, summarise
 from truemark.timeline import Timeline
-from truemark.uncertainty import LEVEL, Scoring, paired_intervals
+from truemark.uncertainty import FEWEST_FOR_VERDICT, LEVEL, Scoring, paired_intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ class Board:
     """The systems on the same data under the same rules, best first.
 
     `told_apart` holds the names of the pairs, the better first, whose difference is more than
-    chance; `known` is false where there are too few clusters to tell any pair apart.
+    chance; `known` is false where there are too few clusters to tell any pair apart, corrected for
+    the number of pairs. `enough` is how many it takes.
     """
 
     tool: str
@@ -52,6 +54,7 @@ class Board:
     standings: tuple[Standing, ...]
     told_apart: frozenset[tuple[str, str]]
     known: bool
+    enough: int = FEWEST_FOR_VERDICT
 
     @property
     def group_names(self) -> tuple[str, ...]:
@@ -118,7 +121,9 @@ def rank(data: str, summaries: Sequence[Summary], names: Sequence[str] | None = 
     }
     tables = {pair: paired_tables(units) for pair, units in pairs.items() if units}
     differences = paired_intervals(list(tables.values()), Scoring("f1", runs[0].scoring.empty))
-    known = any(difference.known for difference in differences)
+    # All n clusters agree by chance in 2 of 2**n cases, and Holm's first p counts once per pair.
+    enough = max(FEWEST_FOR_VERDICT, math.ceil(1 + math.log2(max(len(differences), 1) / LEVEL)))
+    known = any(difference.clusters >= enough for difference in differences)
     apart = {
         pair
         for pair, difference in zip(tables, differences, strict=True)
@@ -133,6 +138,7 @@ def rank(data: str, summaries: Sequence[Summary], names: Sequence[str] | None = 
         ),
         told_apart=frozenset((scored[first][0], scored[second][0]) for first, second in apart),
         known=known,
+        enough=enough,
     )
 
 

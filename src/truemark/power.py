@@ -34,7 +34,8 @@ _MOST_SIMULATED = 200  # clusters; beyond, power follows the square root of thei
 class Power:
     """What a comparison could show: the smallest true difference that is seen in 80 of 100 cases.
 
-    `clusters_needed` is how many clusters like these it takes to see the difference asked about.
+    `clusters_needed` is about how many clusters like these it takes to see the difference asked
+    about, rounded up: from 200 simulated comparisons, a power of 80% is known to within 3%.
     """
 
     smallest_difference: float
@@ -51,8 +52,9 @@ def power_of(
 ) -> Power | None:
     """Simulate what these clusters can show.
 
-    Return None where too few of them differ to know, or where not even the largest difference would
-    be seen in 80 of 100 cases. A difference is seen if its p-value is at most `level`.
+    Return None where too few of them differ to know, or where no difference that is possible from
+    the second system's score would be seen in 80 of 100 cases. A difference is seen if its p-value
+    is at most `level`.
     """
     drawn = _Simulated.from_pairs(paired_rows(first, second), scoring, level)
     if drawn is None:
@@ -60,9 +62,17 @@ def power_of(
     count = len(first)
     smallest = drawn.smallest_difference(count)
     needed = drawn.clusters_needed(worth_seeing)
-    if smallest > 1 or needed is None:
+    score = float(scoring.of_rows(second.sum(axis=0)))
+    if smallest > max(score, 1 - score) or needed is None:
         return None
-    return Power(smallest, count, needed)
+    rounded = _rounded_up(needed)
+    return Power(smallest, count, rounded if needed > count else min(rounded, count))
+
+
+def _rounded_up(count: int) -> int:
+    """Round up to a multiple of five, beyond a hundred to two digits."""
+    step = 5 if count < 100 else 10 ** (len(str(count)) - 2)
+    return math.ceil(count / step) * step
 
 
 def chance_to_see(first: Ints, second: Ints, scoring: Scoring, difference: float) -> float | None:

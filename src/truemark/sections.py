@@ -35,6 +35,7 @@ from truemark.uncertainty import (
 )
 from truemark.wording import (
     answer,
+    dash_remarks,
     difference_text,
     interval_name,
     interval_remarks,
@@ -119,6 +120,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
             "f1 differences are left out for groups with fewer than"
             f" {FEWEST_EXPECTED} expected items"
         )
+    remarks += dash_remarks(comparison)
     facts = {
         "against_the_first": [_versus_facts(versus) for versus in comparison.against],
         "differing": list(comparison.differing),

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import NormalDist
 from typing import Literal
@@ -285,6 +285,11 @@ def contributions(pairs: Ints, scoring: Scoring) -> tuple[Floats, Floats, Floats
     return np.where(known, added, 0), np.where(known, share, 0), mean[..., 0]
 
 
+def count_differing(first: Ints, second: Ints, scoring: Scoring) -> int:
+    """Count the clusters that add something to the difference."""
+    return int(np.count_nonzero(contributions(paired_rows(first, second), scoring)[0]))
+
+
 def _centred(values: Floats, sizes: Floats, chosen: NDArray[np.bool_]) -> Floats:
     """Subtract from each chosen value its share of their sum; set the others to 0."""
     sizes, values = np.where(chosen, sizes, 0), np.where(chosen, values, 0)
@@ -397,18 +402,22 @@ def clustered_share(correct: Sequence[int], counts: Sequence[int]) -> Share | No
     """Return the share of correct cases, where those of one cluster may be correlated.
 
     Both lists have an entry per cluster, such as a sample with its repeats. None when there are
-    no cases; where no cluster has more than one, the interval is Wilson's.
+    no cases; where no cluster has more than one, the interval is Wilson's. Repeats that are all
+    alike do not change it.
     """
     right, made = (np.asarray(numbers, dtype=np.int64) for numbers in (correct, counts))
     if right.shape != made.shape or not ((right >= 0) & (right <= made)).all():
         raise ValueError("correct must be between 0 and the count of each cluster, got others")
-    if made.max(initial=0) <= 1:
-        return wilson(int(right.sum()), int(made.sum()))
+    alike = int(np.gcd.reduce(np.concatenate((right, made)))) or 1
+    if made.max(initial=0) <= alike:
+        once = wilson(int(right.sum()) // alike, int(made.sum()) // alike)
+        return once and replace(once, count=int(made.sum()))
+    right, made = right // alike, made // alike
     rows = np.stack((right, np.zeros_like(right), made - right), axis=-1)[made > 0]
     if not len(rows):
         return None
     (share,) = intervals_of(rows, (Scoring("recall", empty=0.0),))
-    return Share(share.value, share.low, share.high, int(made.sum()))
+    return Share(share.value, share.low, share.high, int(made.sum()) * alike)
 
 
 def holm(p_values: Sequence[float]) -> tuple[tuple[float, float], ...]:

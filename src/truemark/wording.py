@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from truemark.comparison import WORTH_SEEING, Versus
+from truemark.comparison import WORTH_SEEING, Comparison, Versus
 from truemark.leaderboard import Board, Standing
 from truemark.summary import Summary
 from truemark.text import counted
-from truemark.uncertainty import FEWEST_FOR_INTERVAL, ROUGH_BELOW, Interval, PairedInterval
+from truemark.uncertainty import (
+    FEWEST_FOR_INTERVAL,
+    FEWEST_FOR_VERDICT,
+    ROUGH_BELOW,
+    Interval,
+    PairedInterval,
+)
 
 _MOST_EQUALS = 3  # more would make no sentence; letters in a table show them
 _WORTH_SAYING = 20  # times the present number of units: nobody would label more
@@ -61,6 +67,18 @@ def interval_remarks(summary: Summary) -> list[str]:
     return remarks
 
 
+def dash_remarks(comparison: Comparison) -> list[str]:
+    """Say what a dash in place of the interval of a difference means, if there is one."""
+    for versus in comparison.against:
+        groups = (group.difference for group in versus.groups if not group.too_small)
+        if any(signed_range(shown) is None for shown in (*versus.differences.values(), *groups)):
+            return [
+                "a dash in place of an interval means that it rules nothing out: too few"
+                f" {versus.nouns[1]} differ, or a system marks nothing"
+            ]
+    return []
+
+
 def interval_name(differences: Iterable[PairedInterval]) -> str:
     """Name the intervals by their confidence, where all have the same: `95% interval`."""
     shown = {f"{difference.confidence:.1%}".replace(".0%", "%") for difference in differences}
@@ -79,12 +97,14 @@ def verdict_sentences(baseline: str, versus: Versus) -> list[str]:
     if versus.verdict != "not distinguishable":
         return sentences
     if versus.power is None:
-        sentences.append(f"too few {versus.nouns[1]} differ to know what could have been seen")
+        sentences.append(
+            f"too few {versus.nouns[1]}, or too few that differ, to say what could have been seen"
+        )
         return sentences
     sentences.append(
         f"smallest difference that could have been seen (80% power): "
         f"{versus.power.smallest_difference:.3f}; a difference of {WORTH_SEEING} would need"
-        f" {versus.needed} {versus.nouns[1]} like these"
+        f" about {versus.needed} {versus.nouns[1]} like these"
     )
     return sentences
 
@@ -97,12 +117,12 @@ def _in_both(versus: Versus) -> str:
 
 
 def answer(
-    board: Board, words: Mapping[str, str], units_missing: tuple[str, int] | None = None
+    board: Board, words: Mapping[str, str], units_needed: tuple[str, int] | None = None
 ) -> str:
     """Say in a sentence or two which system to take, and which cannot be distinguished from which.
 
-    Systems with the same highest score are named together. `units_missing` names another system and
-    how many more units would show a difference of 0.02 from it.
+    Systems with the same highest score are named together. `units_needed` names another system and
+    about how many units would show a difference of 0.02 from it.
     """
     if len(board.standings) < 2:
         return ""
@@ -112,7 +132,7 @@ def answer(
     others = board.standings[len(best) :]
     names = [standing.name for standing in best]
     clusters = f"{first.intervals['f1'].clusters} {first.nouns[1]}"
-    more = _units_sentence(first, units_missing)
+    more = _units_sentence(first, units_needed)
     found = f"{_found(best)} of 100 {words.get('items', 'items')}"
     if not others:
         return f"{_joined(names)} score the same and find {found}.{more}"
@@ -120,7 +140,13 @@ def answer(
     lead = f"{_joined(names)} {'scores' if alone else 'score'} highest"
     if not board.known:
         are = "it is" if alone else "they are"
-        return f"{lead}, but {clusters} are too few to say that {are} better than the others."
+        few = f"{lead}, but {clusters} are too few to say that {are} better than the others"
+        if first.intervals["f1"].clusters < FEWEST_FOR_VERDICT:
+            return f"{few}."
+        return (
+            f"{few}: with all {len(board.standings)} systems compared in pairs, it takes"
+            f" {board.enough}; `truemark compare` tests fewer pairs, each system against the first."
+        )
     beaten = [row for row in others if all((name, row.name) in board.told_apart for name in names)]
     level = [row.name for row in others if row not in beaten]
     if not beaten:
@@ -145,13 +171,15 @@ def answer(
     return "; ".join((sentence, *(equals if len(equals) < _MOST_EQUALS else ()))) + "."
 
 
-def _units_sentence(best: Summary, missing: tuple[str, int] | None) -> str:
-    """Say how many more units would tell another system apart; nothing if they are too many."""
-    if missing is None or missing[1] > _WORTH_SAYING * best.intervals["f1"].clusters:
+def _units_sentence(best: Summary, needed: tuple[str, int] | None) -> str:
+    """Say how many units would tell another system apart; nothing if they are too many."""
+    if needed is None or needed[1] > _WORTH_SAYING * best.intervals["f1"].clusters:
         return ""
-    other, count = missing
-    more = counted(count, *(f"more {noun}" for noun in best.nouns))
-    return f" A difference of {WORTH_SEEING} from {other} would show with {more}."
+    other, count = needed
+    return (
+        f" A difference of {WORTH_SEEING} from {other} would show with about"
+        f" {counted(count, *best.nouns)}."
+    )
 
 
 def _found(standings: Sequence[Standing]) -> str:

@@ -261,7 +261,7 @@ def test_the_worth_of_the_work_names_a_difference_and_what_a_finer_one_needs() -
     one = [Counts(20, n % 3, 2) for n in range(18)]
     other = [Counts(20, 1, 1 + n % 4) for n in range(18)]
     said = worth_of({"a": one, "b": other})
-    assert said == "differences of 0.05 or more can be seen; 4 more for 0.04"
+    assert said == "differences of 0.05 or more can be seen; with about 25, 0.04"
     assert worth_of({"a": one}).startswith("differences of 0.0")
 
 
@@ -272,7 +272,7 @@ def test_a_finer_difference_never_needs_fewer_texts_than_there_are() -> None:
         "base": [Counts(*row) for row in (*base, (70, 37, 12))],
         "nano": [Counts(*row) for row in (*nano, (65, 46, 17))],
     }
-    assert worth_of(rows) == "differences of 0.05 or more can be seen; 2 more for 0.04"
+    assert worth_of(rows) == "differences of 0.05 or more can be seen; with about 10, 0.04"
 
 
 def test_one_talk_or_no_spread_buys_nothing_that_is_known() -> None:

@@ -95,7 +95,7 @@ def test_what_could_have_been_seen_is_said_where_nothing_was(
     text = said(capsys)
     assert "noise against same: not distinguishable" in text
     assert "smallest difference that could have been seen (80% power): 0.0" in text
-    assert "a difference of 0.02 would need" in text
+    assert "a difference of 0.02 would need about" in text
 
 
 def few(name: str, units: int, mistakes: int = 1) -> Run:

@@ -8,6 +8,7 @@ from truemark.comparison import compare
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.records import HeldOut, Unit
+from truemark.sections import as_text, comparison_sections
 from truemark.summary import cluster_table, summarise
 
 
@@ -166,3 +167,11 @@ def test_summaries_that_the_caller_has_are_not_made_again(
     whole = compare(runs)
     monkeypatch.setattr("truemark.comparison.summarise", None)
     assert compare(runs, summaries=summaries) == whole
+
+
+def test_a_dash_in_place_of_an_interval_is_explained_where_there_is_one() -> None:
+    some = made("some", {f"u{number}": (1, number % 2, 0) for number in range(12)})
+    none = made("none", {f"u{number}": (0, 0, 1) for number in range(12)})
+    assert "rules nothing out" in as_text(comparison_sections(compare([some, none])))
+    usual = compare([many("old", 2), many("new", 0)])
+    assert "rules nothing out" not in as_text(comparison_sections(usual))

@@ -73,6 +73,33 @@ def test_so_few_perfect_units_do_not_answer_every_question(
     assert (gate.doubt is not None) == (outcome == "inconclusive")
 
 
+@pytest.mark.parametrize(
+    ("lost", "units", "outcome"),
+    [
+        pytest.param(5, 12, "inconclusive", id="five differ, and no test can say worse"),
+        pytest.param(6, 12, "fell short", id="six differ"),
+        pytest.param(1, 72, "passed", id="one of many, which is not worth seeing"),
+        pytest.param(3, 72, "inconclusive", id="three of many"),
+    ],
+)
+def test_a_loss_on_too_few_units_to_say_worse_does_not_pass(
+    lost: int, units: int, outcome: str
+) -> None:
+    before = made("old", {f"u{n}": (1, 0, 0) for n in range(units)})
+    after = made("new", {f"u{n}": (0, 1, 1) if n < lost else (1, 0, 0) for n in range(units)})
+    gate = check(after, before, Criteria(fail_if_worse=True))
+    assert gate.outcome == outcome
+    if outcome == "inconclusive":
+        assert f"on only {lost} units, too few to tell whether it is worse" in str(gate.doubt)
+    gain = check(before, after, Criteria(fail_if_worse=True))
+    assert gain.outcome == "passed"
+
+
+def test_a_gate_that_found_a_gain_does_not_speak_of_losses() -> None:
+    assert check(GOOD, BAD, Criteria(fail_if_worse=True)).unseen == ()
+    assert check(BAD, BAD, Criteria(fail_if_worse=True)).unseen
+
+
 def test_a_score_that_is_too_low_falls_short_whatever_else_is_in_doubt() -> None:
     poor = made("new", {"a": (1, 3, 3), "b": (1, 3, 3)})
     criteria = Criteria(fail_under=0.9, fail_under_lower=0.9)

@@ -95,12 +95,12 @@ def test_a_system_close_to_two_equal_ones_is_named_after_them() -> None:
     )
 
 
-@pytest.mark.parametrize(("missing", "expected"), [(1, "1 more unit."), (2, "2 more units.")])
-def test_the_sentence_counts_the_units_that_are_missing(missing: int, expected: str) -> None:
+def test_the_sentence_says_about_how_many_units_are_needed() -> None:
     runs = [run_with("good", 9), run_with("same", 9)]
     board = rank("data", [summarise(run) for run in runs])
-    said = answer(board, {}, ("same", missing))
-    assert said.endswith(f"A difference of 0.02 from same would show with {expected}")
+    said = answer(board, {}, ("same", 15))
+    assert said.endswith("A difference of 0.02 from same would show with about 15 units.")
+    assert "A difference" not in answer(board, {}, ("same", 500))
 
 
 def test_few_units_give_no_letters_and_the_sentence_says_so() -> None:
@@ -109,6 +109,21 @@ def test_few_units_give_no_letters_and_the_sentence_says_so() -> None:
     assert not board.known
     assert {standing.letters for standing in board.standings} == {""}
     assert "are too few to say" in answer(board, {"units": "talks"})
+
+
+def test_units_too_few_for_so_many_pairs_give_no_letters_and_the_sentence_says_so() -> None:
+    runs = [run_with(f"s{number}", 9 - number, units=8) for number in range(7)]
+    board = rank("data", [summarise(run) for run in runs])
+    assert board.enough == 10  # 21 * 2 / 2**9 is above 0.05, 21 * 2 / 2**10 is not
+    assert not board.known
+    assert {standing.letters for standing in board.standings} == {""}
+    assert answer(board, {}) == (
+        "s0 scores highest, but 8 units are too few to say that it is better than the others: with"
+        " all 7 systems compared in pairs, it takes 10; `truemark compare` tests fewer pairs, each"
+        " system against the first."
+    )
+    enough = [run_with(f"s{number}", 9 - number, units=10) for number in range(7)]
+    assert rank("data", [summarise(run) for run in enough]).told_apart
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from truemark.pages.figures import Shown, figures_of, threshold_figure
 from truemark.pages.history import history_page, spread_in_time
 from truemark.pages.report import comparable_groups, report_page
 from truemark.pages.scales import Scale, difference_scale, score_scale
-from truemark.records import Finding, Mark, Run, load_run, write_run
+from truemark.records import Finding, Mark, Run, System, Unit, load_run, write_run
 from truemark.summary import summarise
 from truemark.timeline import Timeline, read_timeline
 from truemark.uncertainty import PairedInterval
@@ -329,6 +329,50 @@ def test_runs_that_are_not_comparable_are_shown_one_below_the_other(folder: Path
     assert "small against nano" not in text
     assert cli.main([*arguments, "--anyway"]) == 0
     assert "These runs differ in data" in page.read_text(encoding="utf-8")
+
+
+def test_ten_systems_on_a_page_have_ten_colours() -> None:
+    runs = [replace(talks_run("nano", 0.9), system=System(f"s{number}")) for number in range(10)]
+    (group,) = comparable_groups(runs)
+    classes = [shown.color for shown in group.shown]
+    assert len(set(classes)) == 10
+    page = report_page(runs[:1])
+    palettes = zip(*(re.findall(rf"--{name}: (#\w+);", page) for name in classes), strict=True)
+    assert [len(set(palette)) for palette in palettes] == [10, 10, 10]  # light, and dark twice
+    assert all(f".{name} {{ --run: var(--{name}); }}" in page for name in classes)
+
+
+def test_a_difference_that_nothing_is_known_of_has_a_dash_with_a_reason_and_no_bar() -> None:
+    some = made("some", {f"u{number}": (1, number % 2, 0) for number in range(12)})
+    none = made("none", {f"u{number}": (0, 0, 1) for number in range(12)})
+    text = report_page([some, none])
+    verdict = text[text.index("none</bdi> minus") : text.index('id="where"')]
+    (precision,) = re.findall(r'<tr class=""><th scope="row">precision.*?</tr>', verdict, re.DOTALL)
+    assert 'class="reach' not in precision
+    assert "A dash in place of an interval means that it rules nothing out" in verdict
+    (recall,) = re.findall(r'<tr class=""><th scope="row">recall.*?</tr>', verdict, re.DOTALL)
+    assert 'class="reach' in recall
+
+
+def test_the_mean_of_a_panel_is_not_said_to_be_over_rows_without_a_score() -> None:
+    units = (
+        *(Unit(f"a{number}", 9, 1, 1, group={"part": "a"}) for number in range(3)),
+        *(Unit(f"b{number}", 5, 5, 5, group={"part": "b"}) for number in range(3)),
+        Unit("c", 0, 1, 0, group={"part": "c"}),
+    )
+    text = report_page([made("some", {}, units=units)])
+    assert "The mean of the rows that have an F1 is 0.700." in text
+
+
+def test_groups_of_a_page_are_named_as_commands_name_them() -> None:
+    written = replace(talks_run("nano", 0.9), corpus="my talks")
+    written = replace(written, signature={**written.signature, "condition": "written"})
+    bare = replace(
+        written, signature={**written.signature, "condition": "bare", "condition rules": "2"}
+    )
+    text = report_page([written, bare])
+    headings = re.findall(r'<h3 class="group">(.*?)</h3>', text)
+    assert headings == ["my talks, written", "my talks, bare"]
 
 
 def test_conditions_are_groups_of_a_page_with_a_verdict_each() -> None:

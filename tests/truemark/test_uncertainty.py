@@ -1,7 +1,7 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -386,8 +386,21 @@ def test_repeats_that_are_alike_count_as_one() -> None:
     assert five_times is not None
     assert apart is not None
     assert five_times.count == 60
-    assert (five_times.low, five_times.high) == pytest.approx((once.low, once.high), abs=0.05)
+    assert (five_times.low, five_times.high) == (once.low, once.high)
     assert five_times.high - five_times.low > 1.7 * (apart.high - apart.low)
+
+
+@pytest.mark.parametrize(
+    ("correct", "counts"),
+    [([1, 0, 0, 0], [1, 1, 1, 1]), ([1, 1], [1, 1]), ([2, 1, 0], [2, 1, 1]), ([0, 0], [1, 0])],
+)
+def test_repeats_that_are_alike_leave_the_interval_as_it_is(
+    correct: list[int], counts: list[int]
+) -> None:
+    once = clustered_share(correct, counts)
+    repeated = clustered_share([3 * n for n in correct], [3 * n for n in counts])
+    assert once is not None
+    assert repeated == replace(once, count=3 * once.count)
 
 
 def test_clusters_without_cases_do_not_count() -> None:
@@ -443,6 +456,22 @@ def test_near_equal_systems_do_not_need_fewer_than_six_clusters() -> None:
     assert power is not None
     assert power.clusters_needed >= 6
     assert chance_to_see(first[:5], second[:5], F1, 0.5) is None
+
+
+def test_a_simulated_number_of_clusters_is_rounded() -> None:
+    for clusters in (12, 23, 24, 25, 40, 150):
+        power = power_of(*talks_with(0.0, clusters, 0), F1)
+        assert power is not None
+        needed = power.clusters_needed
+        assert needed == clusters or needed % 5 == 0
+
+
+def test_no_difference_is_said_to_be_visible_that_is_not_possible() -> None:
+    generator = np.random.default_rng(3)
+    found = generator.random((2, 12)) < 0.5
+    first, second = (np.stack((right, ~right, ~right), axis=1).astype(np.int64) for right in found)
+    assert second[:, 0].mean() == 0.5
+    assert power_of(first, second, F1) is None  # only a loss of 0.786 would show
 
 
 def test_more_clusters_show_smaller_differences() -> None:

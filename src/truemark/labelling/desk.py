@@ -453,8 +453,8 @@ def worth_of(rows: Mapping[str, Sequence[Counts]]) -> str:
         for_finer = power_of(first, second, _F1, finer)
         if for_finer is None:
             break
-        more = for_finer.clusters_needed - for_finer.clusters
-        if more > 0:
-            return f"differences of {seen:g} or more can be seen; {more} more for {finer:g}"
+        needed = for_finer.clusters_needed
+        if needed > for_finer.clusters:
+            return f"differences of {seen:g} or more can be seen; with about {needed}, {finer:g}"
         seen = finer  # the smallest difference is rounded up, so a finer one may be seen too
     return f"differences of {seen:g} or more can be seen"

@@ -14,7 +14,7 @@ from truemark.summary import Summary, scored_units, share_right
 from truemark.uncertainty import MEASURES, Measure, Scoring
 
 TABLE_ROWS = 60
-COLORS = 6  # for runs, in page.css; a seventh run gets the first again
+COLORS = 10  # for runs, in page.css; an eleventh run gets the first again
 NEAR_MISS = 20  # characters between a prediction and the truth that it nearly hits
 RELIABILITY = "The share that was right, by what the system said, with its 95% interval;"
 _DASHES: dict[Measure, tuple[int, ...]] = {"f1": (), "precision": (7, 4), "recall": (2, 3)}

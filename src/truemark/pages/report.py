@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median, quantiles
 
@@ -12,10 +12,16 @@ from truemark.leaderboard import Board, rank
 from truemark.pages.document import document, payload_of, signed
 from truemark.pages.figures import COLORS, Figure, Shown, figures_of
 from truemark.pages.scales import Scale, difference_scale, score_scale
-from truemark.records import WRITTEN, Run, Unit, finding_counts
+from truemark.records import WRITTEN, Run, Unit, data_names, finding_counts
 from truemark.summary import GroupScore, Summary, macro_f1, summarise
 from truemark.uncertainty import MEASURES
-from truemark.wording import answer, interval_name, interval_remarks, verdict_sentences
+from truemark.wording import (
+    answer,
+    dash_remarks,
+    interval_name,
+    interval_remarks,
+    verdict_sentences,
+)
 
 MOST_BARS = 12  # that a panel shows at first
 MOST_UNITS = 40  # beyond that, a list of units is no overview
@@ -119,7 +125,8 @@ class Group:
                     apart.add((versus.name, self.names[0]))
                 case "worse":
                     apart.add((self.names[0], versus.name))
-        return replace(board, told_apart=frozenset(apart))
+        known = board.known or any(versus.differences["f1"].known for versus in self.against)
+        return replace(board, told_apart=frozenset(apart), known=known)
 
     @property
     def answer(self) -> str:
@@ -127,18 +134,17 @@ class Group:
         if self.comparison is None or self.comparison.differing:
             return ""
         board = self.board
-        return answer(board, _WORDS | dict(self.runs[0].words), self._units_missing(board))
+        return answer(board, _WORDS | dict(self.runs[0].words), self._units_needed(board))
 
-    def _units_missing(self, board: Board) -> tuple[str, int] | None:
-        """Name the next run that may equal the best, and how many more clusters would tell."""
+    def _units_needed(self, board: Board) -> tuple[str, int] | None:
+        """Name the next run that may equal the best, and about how many clusters would tell."""
         names = [standing.name for standing in board.standings]
         for other in names[1:]:
             if (names[0], other) in board.told_apart:
                 continue
             for versus in self.against:
                 if {self.names[0], versus.name} == {names[0], other} and versus.needed:
-                    missing = versus.needed - versus.clusters
-                    return (other, missing) if missing > 0 else None
+                    return (other, versus.needed) if versus.needed > versus.clusters else None
             return None
         return None
 
@@ -147,6 +153,7 @@ class Group:
         """Say what the scores rest on; facts that all runs share are said once."""
         of_runs = [_facts(shown.summary) for shown in self.shown]
         common = [fact for fact in of_runs[0] if all(fact in facts for facts in of_runs)]
+        common += dash_remarks(self.comparison) if self.comparison else []
         return [f"{fact[:1].upper()}{fact[1:]}" for fact in common] + [
             f"{shown.name}: {fact}"
             for shown, facts in zip(self.shown, of_runs, strict=True)
@@ -285,10 +292,10 @@ def comparable_groups(runs: Sequence[Run], anyway: bool = False) -> list[Group]:
     together: dict[str, list[Run]] = {}
     for run in runs:
         together.setdefault("" if anyway else run.data_id, []).append(run)
-    keys = [members[0].comparison_key for members in together.values()]
+    headings = _headings([members[0] for members in together.values()])
     colors: dict[str, str] = {}
     groups: list[Group] = []
-    for comparison_key, members in zip(keys, together.values(), strict=True):
+    for heading, members in zip(headings, together.values(), strict=True):
         names, summaries = run_names(members), [summarise(run) for run in members]
         comparison = None
         if len(members) > 1:
@@ -300,16 +307,28 @@ def comparable_groups(runs: Sequence[Run], anyway: bool = False) -> list[Group]:
                 zip(names, summaries, strict=True), start=before
             )
         )
-        groups.append(Group(_heading(comparison_key, keys), shown, comparison))
+        groups.append(Group(heading, shown, comparison))
     return groups
 
 
-def _heading(key: Mapping[str, str], keys: Sequence[Mapping[str, str]]) -> str:
-    """Name the parts of the comparison key in which the groups of a page differ."""
-    parts = dict.fromkeys(part for other in keys for part in other)
-    differing = [part for part in parts if len({other.get(part) for other in keys}) > 1]
+def _headings(firsts: Sequence[Run]) -> list[str]:
+    """Name groups by corpus and condition, as commands do; else by the parts that differ."""
+    if len(firsts) < 2:
+        return [""]
+    names = data_names(firsts)
+    shown = [names[run.data_id] for run in firsts]
+    if all(run.corpus for run in firsts) and not any(
+        name.endswith(f"({run.data_id[:6]})") for name, run in zip(shown, firsts, strict=True)
+    ):
+        return shown
+    keys = [run.comparison_key for run in firsts]
+    parts = dict.fromkeys(part for key in keys for part in key)
+    differing = [part for part in parts if len({key.get(part) for key in keys}) > 1]
     default = {"condition": WRITTEN}
-    return ", ".join(f"{part} {key.get(part, default.get(part, 'none'))}" for part in differing)
+    return [
+        ", ".join(f"{part} {key.get(part, default.get(part, 'none'))}" for part in differing)
+        for key in keys
+    ]
 
 
 def _bars(runs: Sequence[Run], summaries: Sequence[Summary]) -> list[tuple[str, list[Bar]]]:

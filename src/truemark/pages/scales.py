@@ -38,12 +38,21 @@ def score_scale(shown: Iterable[Interval | PairedInterval]) -> Scale:
     return Scale(max(0.0, below * step), 1.0, step)
 
 
-def difference_scale(shown: Iterable[Interval | PairedInterval]) -> Scale:
-    """Make a scale to both sides of 0, as far as the widest interval."""
-    widest = max((max(abs(interval.low), abs(interval.high)) for interval in shown), default=0.1)
+def difference_scale(shown: Iterable[PairedInterval]) -> Scale:
+    """Make a scale to both sides of 0, as far as the widest interval that is drawn, if any is."""
+    differences = tuple(shown)
+    widest = max(map(_reach, differences), default=0.1)
+    if all(difference.whole_range for difference in differences) and differences:
+        widest = 1.0
     step = _step(2 * widest)
     reach = min(1.0, max(1, math.ceil(widest / step - 1e-9)) * step)
     return Scale(-reach, reach, step)
+
+
+def _reach(interval: PairedInterval) -> float:
+    if interval.whole_range:
+        return abs(interval.value)
+    return max(abs(interval.low), abs(interval.high))
 
 
 def _step(width: float) -> float:
