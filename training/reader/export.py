@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from cal_ai.extractors.reader import marks
-from training.reader.network import ENCODER, OUTPUTS, Body, Exported, Reader
+from training.reader.network import ENCODER, INPUTS, OUTPUTS, Exported, Reader
 from training.weights import Arrays, eight_bits, read_parts
 
 _DYNAMIC = {
@@ -71,33 +70,19 @@ def loaded(arrays: Arrays) -> Reader:
 
 def export(reader: Reader, path: Path) -> None:
     """Write the file; its layers compute with integers."""
-    export_rounded(Exported(reader), _sample(), OUTPUTS, _DYNAMIC, path)
-    model = onnx.load(path)
-    del model.graph.value_info[:]  # shapes that the runtime works out itself
-    onnx.save(model, path)
-
-
-def export_rounded(
-    module: Exported | Body,
-    sample: Mapping[str, Tensor],
-    outputs: Sequence[str],
-    dynamic: Mapping[str, Mapping[int, str]],
-    path: Path,
-) -> None:
-    """Write a file of a part of the reader, with rounded weights."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    module.reader.pieces = FourBits(module.reader.pieces.weight)
-    module.reader.positions = EightBits(module.reader.positions.weight)
+    reader.pieces = FourBits(reader.pieces.weight)
+    reader.positions = EightBits(reader.positions.weight)
     with tempfile.TemporaryDirectory() as folder:
         full = Path(folder) / "reader.onnx"
         torch.onnx.export(
-            module,
-            tuple(sample.values()),
+            Exported(reader),
+            tuple(_sample().values()),
             str(full),
-            input_names=list(sample),
-            output_names=list(outputs),
-            dynamic_axes=dynamic,
+            input_names=list(INPUTS),
+            output_names=list(OUTPUTS),
+            dynamic_axes=_DYNAMIC,
             opset_version=17,
             dynamo=False,
         )
@@ -108,6 +93,9 @@ def export_rounded(
             per_channel=True,
             op_types_to_quantize=["MatMul", "Gemm"],
         )
+    model = onnx.load(path)
+    del model.graph.value_info[:]  # shapes that the runtime works out itself
+    onnx.save(model, path)
 
 
 def _sample() -> dict[str, Tensor]:

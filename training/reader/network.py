@@ -227,17 +227,6 @@ class Exported(nn.Module):  # type: ignore[misc, unused-ignore]
         return answers["create"][0], answers["action"][0], *looked
 
 
-class Body(nn.Module):  # type: ignore[misc, unused-ignore]
-    """The part of a reader that describes tokens, for export."""
-
-    def __init__(self, reader: Reader) -> None:
-        super().__init__()
-        self.reader = reader
-
-    def forward(self, *channels: Tensor) -> Tensor:
-        return self.reader.encode(dict(zip(marks.CHANNELS, channels, strict=True)))
-
-
 INPUTS = (*marks.CHANNELS, "event_at", "mention_at", "mention_kind", "node_mentions", "pairs")
 OUTPUTS = ("create", "action", "verdict", "words", "titles")
 
