@@ -3,7 +3,7 @@
 from cal_ai.extractors.reader.decide import Levels, Thresholds
 
 THRESHOLDS = Thresholds(
-    create=Levels(found=0.75, medium=0.751, high=0.978),
-    update=Levels(found=0.5, medium=0.505, high=0.764),
-    delete=Levels(found=0.7, medium=0.701, high=0.775),
+    create=Levels(found=0.85, medium=0.85, high=0.981),
+    update=Levels(found=0.6, medium=0.603, high=0.73),
+    delete=Levels(found=0.5, medium=0.51, high=0.589),
 )
