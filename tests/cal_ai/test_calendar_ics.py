@@ -354,6 +354,25 @@ def test_an_event_without_a_uid_is_listed_but_cannot_be_changed(tmp_path: Path) 
         calendar.delete(entry)
 
 
+def test_events_that_share_a_uid_are_all_listed_and_none_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "calendar.ics"
+    events = (
+        vevent("u1", "A", at(24, 9), at(24, 10), None),
+        vevent("u1", "B", at(25, 9), at(25, 10), None),
+    )
+    path.write_bytes(vcalendar(*events).encode())
+    calendar = IcsCalendar(path, BERLIN)
+    entries = coming(calendar)
+    assert [entry.details.title for entry in entries] == ["A", "B"]
+    before = path.read_bytes()
+    for entry in entries:
+        with pytest.raises(CalendarError, match="several events have the UID 'u1'"):
+            calendar.delete(entry)
+        with pytest.raises(CalendarError, match="several events have the UID 'u1'"):
+            calendar.update(entry, LUNCH, "mark")
+    assert path.read_bytes() == before
+
+
 def test_a_series_that_was_changed_from_one_day_onwards_is_left_to_other_programs(
     path: Path, calendar: IcsCalendar
 ) -> None:

@@ -154,6 +154,11 @@ class Reader:
             raise CalendarError(f"{self.where}: the event cannot be read: {error}") from error
         return None
 
+    def is_shared(self, uid: str) -> bool:
+        """Whether several events, and not only changed occurrences of one, have this UID."""
+        events = self.by_uid.get(uid, ())
+        return sum(event.line("RECURRENCE-ID") is None for event in events) > 1
+
     def series(self, uid: str) -> list[tuple[Component, Any]]:
         """Return the components of one event, each with its form in the icalendar library."""
         if not (events := self.by_uid.get(uid)):
@@ -294,14 +299,19 @@ def _essentials(zone: Component) -> Component:
 
 
 def _each_series(parsed: Any) -> Iterator[Any]:
-    """Yield a calendar per event, so that a broken event does not affect the others."""
+    """Yield a calendar per event, so that a broken event does not affect the others.
+
+    Of several events with one UID, the library would hide all but one.
+    """
     by_uid: dict[str, list[Any]] = {}
     for number, event in enumerate(parsed.walk("VEVENT")):
         by_uid.setdefault(_text(event, "UID") or f"\n{number}", []).append(event)
     for events in by_uid.values():
-        calendar = icalendar.Calendar(parsed)
-        calendar.subcomponents = events
-        yield calendar
+        masters = sum("RECURRENCE-ID" not in event for event in events)
+        for series in [events] if masters <= 1 else [[event] for event in events]:
+            calendar = icalendar.Calendar(parsed)
+            calendar.subcomponents = series
+            yield calendar
 
 
 def _problems(series: Any) -> Iterator[str]:
