@@ -158,6 +158,21 @@ def test_a_folder_is_imported_whole_with_a_manifest(
     assert entries[1]["from"] == str(folder / "b.srt")
 
 
+def test_no_other_file_that_is_read_is_overwritten_even_by_force(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, cues = tmp_path / "talk.txt", tmp_path / "talk.srt"
+    text.write_text("[00:01] Hi.", encoding="utf-8")
+    cues.write_text("00:01.000 --> 00:02.000\nHi.\n", encoding="utf-8")
+    for arguments in (
+        [str(tmp_path), "-o", str(tmp_path)],
+        [str(cues), "-reference", str(text)],
+    ):
+        assert main(["import", *arguments, "-force"]) == 1
+        assert "talk.txt: is read here too and would be lost" in capsys.readouterr().err
+        assert text.read_text(encoding="utf-8") == "[00:01] Hi."
+
+
 def test_two_files_of_one_name_are_not_imported_over_each_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
