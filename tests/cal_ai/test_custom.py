@@ -90,6 +90,29 @@ def stumbles(request):
     yield {"action": "create", "title": "Lunch"}
     raise KeyError("title")
 
+class Broken(list):
+    def __iter__(self):
+        raise ValueError("no use of sk-own-0123456789")
+
+def broken(request):
+    return Broken()
+
+async def broken_later(request):
+    return Broken()
+
+def deep(request):
+    events = {}
+    for _ in range(100_000):
+        events = {"events": events}
+    return events
+
+class Wordless(Exception):
+    def __str__(self):
+        raise RuntimeError("sk-own-0123456789")
+
+def wordless(request):
+    raise Wordless
+
 def endless(request):
     while True:
         yield {"action": "create", "title": "Lunch"}
@@ -157,11 +180,16 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
         ("runs_out", "raised StopIteration"),
         ("stumbles", "raised KeyError: 'title'"),
         ("endless", "returned more than 1,000 events"),
+        ("broken", "raised ValueError: no use of [key]"),
+        ("broken_later", "raised ValueError: no use of [key]"),
+        ("deep", "returned something that is not an event: maximum recursion depth exceeded"),
+        ("wordless", "py:own_extractors:wordless raised Wordless"),
     ],
 )
 def test_a_callable_that_fails_fails_that_sample_alone(
-    folder: Path, name: str, reason: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str
 ) -> None:
+    monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
     with pytest.raises(CallFailed) as caught:
         extract(f"py:own_extractors:{name}", 0.3 if name == "sleeps" else 5.0)
     assert reason in caught.value.reason
