@@ -68,6 +68,9 @@ def half(request):
 def sleeps(request):
     time.sleep(30)
 
+async def blocks(request):
+    time.sleep(30)
+
 def leaves(request):
     raise SystemExit(0)
 
@@ -172,6 +175,7 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
         ("objects", "returned something that is not an event: object is not part of an event"),
         ("half", "unusable answer: events[0].title is missing"),
         ("sleeps", "no answer within 0.3 s"),
+        ("blocks", "no answer within 0.3 s"),
         ("leaves", "raised SystemExit: 0"),
         ("leaves_later", "raised SystemExit: enough"),
         ("collapses", "raised BaseException: worse luck"),
@@ -191,7 +195,7 @@ def test_a_callable_that_fails_fails_that_sample_alone(
 ) -> None:
     monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
     with pytest.raises(CallFailed) as caught:
-        extract(f"py:own_extractors:{name}", 0.3 if name == "sleeps" else 5.0)
+        extract(f"py:own_extractors:{name}", 0.3 if name in ("sleeps", "blocks") else 5.0)
     assert reason in caught.value.reason
 
 

@@ -46,6 +46,7 @@ class CallableExtractor:
             self._function = import_callable(name.partition(":")[2])
         self._timeout_s = timeout_s
         self._turn = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -57,7 +58,9 @@ class CallableExtractor:
             return _extraction(await self._within_timeout(request))
 
     async def close(self) -> None:
-        """Nothing is held open between calls."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._loop = None
 
     async def _within_timeout(self, request: Request) -> str:
         try:
@@ -68,10 +71,17 @@ class CallableExtractor:
 
     async def _call(self, request: Request) -> str:
         if inspect.iscoroutinefunction(self._function):
-            return await self._awaited(self._function(request))
+            return await self._in_loop(self._function(request))
         async with self._turn:
             returned = await _in_thread(lambda: self._returned(request))
-        return returned if isinstance(returned, str) else await self._awaited(returned)
+        return returned if isinstance(returned, str) else await self._in_loop(returned)
+
+    async def _in_loop(self, returned: Awaitable[object]) -> str:
+        """Await in a loop of its own, where code that blocks does not keep Ctrl-C waiting."""
+        if self._loop is None:
+            self._loop = _started_loop()
+        answer = asyncio.run_coroutine_threadsafe(self._awaited(returned), self._loop)
+        return await asyncio.wrap_future(answer)
 
     async def _awaited(self, returned: Awaitable[object]) -> str:
         with self._own_code():
@@ -179,6 +189,19 @@ def _extraction(answer: str) -> Extraction:
         return Extraction(parse_answer(answer), None, 1, answer)
     except AnswerError as error:
         raise CallFailed(f"unusable answer: {error}", attempts=1, raw=answer) from error
+
+
+def _started_loop() -> asyncio.AbstractEventLoop:
+    """Start an event loop in a daemon thread; when it is stopped, its tasks are cancelled."""
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    loop = runner.get_loop()
+
+    def run() -> None:
+        with runner:
+            loop.run_forever()
+
+    threading.Thread(target=run, daemon=True).start()
+    return loop
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
