@@ -15,12 +15,13 @@ from truemark.services.secrets import without_secrets
 _NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.I)
 
 
-def without_keys(text: str) -> str:
+def without_keys(text: str, *, cut: bool = False) -> str:
     """Replace the keys and passwords that the environment and `.env` hold, whoever they are for.
 
-    Programs inherit the environment, and nobody knows which of its keys they use.
+    Programs inherit the environment, and nobody knows which of its keys they use. If the text is
+    `cut` out of a longer one, parts of keys at its ends are replaced too.
     """
-    return without_secrets(text, *_keys())
+    return without_secrets(text, *_keys(), cut=cut)
 
 
 @contextmanager
