@@ -205,6 +205,12 @@ def test_agreement_names_what_differs(desk_of: Make, conversations: Path) -> Non
     assert "only the second" in show(agreement_sections(with_itself, "event"), "text")
 
 
+def test_the_samples_agree_with_themselves_where_planned_events_have_no_number() -> None:
+    with_itself = agreement("samples/crud", "samples/crud")
+    assert with_itself.f1.value == 1.0
+
+
+
 def test_agreement_with_an_extractor(
     desk_of: Make, conversations: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
