@@ -210,7 +210,6 @@ def test_the_samples_agree_with_themselves_where_planned_events_have_no_number()
     assert with_itself.f1.value == 1.0
 
 
-
 def test_agreement_with_an_extractor(
     desk_of: Make, conversations: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

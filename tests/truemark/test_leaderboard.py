@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -47,6 +48,14 @@ def test_letters_say_exactly_which_pairs_are_apart(data: st.DataObject, count: i
     letters = letters_of(count, apart)
     shared = {pair for pair in pairs if set(letters[pair[0]]) & set(letters[pair[1]])}
     assert shared == set(pairs) - apart
+
+
+def test_letters_of_many_systems_take_no_time() -> None:
+    apart = {(one, one + step) for one in range(0, 60, 3) for step in (1, 2)}
+    apart |= {(one + 1, one + 2) for one in range(0, 60, 3)}
+    letters = [set(re.findall(r"[a-z]\d*", text)) for text in letters_of(60, apart)]
+    pairs = combinations(range(60), 2)
+    assert {pair for pair in pairs if not letters[pair[0]] & letters[pair[1]]} == apart
 
 
 def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
