@@ -359,7 +359,10 @@ def load_runs(path: str | os.PathLike[str]) -> tuple[Run, ...]:
     if "conditions" not in run.signature:
         return (run,)
     conditions = dict.fromkeys(unit.group.get("condition", WRITTEN) for unit in run.units)
-    return tuple(_one_condition(run, condition) for condition in conditions) or (run,)
+    try:
+        return tuple(_one_condition(run, condition) for condition in conditions) or (run,)
+    except ValueError as error:  # units that only the name of a condition told apart
+        raise TruemarkError(f"{path}: {error}") from None
 
 
 def _one_condition(run: Run, condition: str) -> Run:
