@@ -157,6 +157,17 @@ def test_a_folder_in_place_of_the_page_is_refused(
     assert f"{output}: is a folder, expected a file to write" in capsys.readouterr().err
 
 
+def test_a_page_named_like_the_folder_beside_it_is_refused_before_anything_is_written(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "board"
+    assert cli.main(["leaderboard", str(folder), "-o", str(page)]) == 1
+    assert "board: the pages of runs go to a folder of this name; add .html" in (
+        capsys.readouterr().err
+    )
+    assert not page.exists()
+
+
 def test_groups_are_tabulated_with_their_mean() -> None:
     run = made("any", {"a": (8, 0, 2), "b": (4, 0, 6), "c": (1, 0, 0)})
     units = [replace(u, group={"language": u.id}) for u in run.units]
