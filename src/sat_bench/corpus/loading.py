@@ -20,6 +20,7 @@ from sat_bench.defaults import (
 )
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_text
+from truemark.records import is_record
 
 ENDINGS = (".txt", ".json", ".conllu", ".srt", ".vtt")
 
@@ -157,6 +158,8 @@ def _with_enough_ends(path: Path, talk: Talk, *, asked_for: bool) -> Talk:
 
 def _is_transcript(path: Path) -> bool:
     if path.suffix.lower() not in ENDINGS or path.name.startswith("."):
+        return False
+    if path.suffix.lower() == ".json" and is_record(path):  # -record FOLDER may be the same folder
         return False
     # A broken link counts, so that the missing talk is reported.
     return path.is_file() or not path.exists()
