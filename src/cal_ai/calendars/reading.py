@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Any
@@ -37,6 +37,10 @@ _ZONE_NAME = re.compile(r":[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,3}$")
 _ZONE_PROPERTIES = frozenset({"TZID", "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "TZNAME", "RDATE"})
 _YEARLY = re.compile(
     r"RRULE:(?=.*FREQ=YEARLY)(?!.*INTERVAL=0*(;|$))(?!.*BY(SETPOS|SECOND|MINUTE)).*"
+)
+# Programs write this for ever; the day after it, and its time in other zones, cannot be reckoned.
+_FOR_EVER = re.compile(
+    r";UNTIL=9999\d{4}(T\d{6}Z?)?(?=;|$)|(?<=:)UNTIL=9999\d{4}(T\d{6}Z?)?;", re.I
 )
 _SHOWN = 60
 _MOST_RULES = 500  # of time zones that only the calendar defines; programs write a dozen
@@ -259,6 +263,8 @@ def _what_is_read(event: Component) -> Component:
     for part in event.parts:
         if isinstance(part, Line) and (name := part.name) in _READ:
             people += name == "ATTENDEE"
+            if name == "RRULE":
+                part = replace(part, text=_FOR_EVER.sub("", part.text))
             if name != "ATTENDEE" or people <= _MOST_PEOPLE:
                 lines.append(part)
     return Component(event.name, event.begin, lines, event.end)
