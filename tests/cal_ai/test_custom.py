@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -116,6 +117,17 @@ class Wordless(Exception):
 def wordless(request):
     raise Wordless
 
+def prints(request):
+    print("with sk-own-0123456789")
+    return [{"action": "create", "title": "Lunch"}]
+
+async def prints_later(request):
+    return prints(request)
+
+def prints_on(request):
+    time.sleep(0.5)
+    print("late")
+
 def endless(request):
     while True:
         yield {"action": "create", "title": "Lunch"}
@@ -197,6 +209,28 @@ def test_a_callable_that_fails_fails_that_sample_alone(
     with pytest.raises(CallFailed) as caught:
         extract(f"py:own_extractors:{name}", 0.3 if name in ("sleeps", "blocks") else 5.0)
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize("name", ["prints", "prints_later"])
+def test_what_a_callable_prints_goes_to_standard_error_without_keys(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+) -> None:
+    monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
+    assert len(extract(f"py:own_extractors:{name}").events) == 1
+    assert capsys.readouterr() == ("", "with [key]\n")
+
+
+def test_a_callable_that_is_late_prints_to_standard_error_and_others_as_before(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(CallFailed, match="no answer within"):
+        extract("py:own_extractors:prints_on", 0.1)
+    print("result")
+    time.sleep(1.0)
+    assert capsys.readouterr() == ("result\n", "late\n")
 
 
 def test_a_program_reads_the_request_and_prints_events(folder: Path) -> None:

@@ -106,6 +106,10 @@ class Wordless(Exception):
 def wordless(text):
     raise Wordless
 
+def prints(text):
+    print("with sk-own-0123456789")
+    return sentences(text)
+
 def shuffled(text):
     return [(9, 0.5), (3, 0.5)]
 
@@ -255,6 +259,17 @@ def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
     assert reason in failed.reason
     assert "\n" not in failed.reason
     assert isinstance(measured, Measured)
+
+
+def test_what_a_callable_prints_goes_to_standard_error_without_keys(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
+    [measured] = compare(["py:own_splits:prints"], [talk("One. Two.")])
+    assert isinstance(measured, Measured)
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert "with [key]\n" in streams.err
 
 
 def test_an_interrupt_in_a_callable_ends_the_command(folder: Path) -> None:

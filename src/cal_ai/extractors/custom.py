@@ -24,7 +24,7 @@ from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.imports import import_callable, source_checksum
 from truemark.services.calls import CallFailed
-from truemark.services.keys import keys_removed_from_errors, without_keys
+from truemark.services.keys import keys_removed_from_errors, printed_on_stderr, without_keys
 from truemark.services.programs import (
     ProgramError,
     command_checksum,
@@ -42,7 +42,7 @@ class CallableExtractor:
     def __init__(self, name: str, *, timeout_s: float) -> None:
         self.name = without_keys(name)
         self.model = None
-        with keys_removed_from_errors():
+        with keys_removed_from_errors(), printed_on_stderr():
             self._function = import_callable(name.partition(":")[2])
         self._timeout_s = timeout_s
         self._turn = asyncio.Lock()
@@ -97,7 +97,8 @@ class CallableExtractor:
     def _own_code(self) -> Iterator[None]:
         """Let whatever the user's code raises fail this call alone."""
         try:
-            yield
+            with printed_on_stderr():
+                yield
         except (CallFailed, TruemarkError, asyncio.CancelledError):
             raise
         except BaseException as error:

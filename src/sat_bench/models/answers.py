@@ -17,7 +17,7 @@ from sat_bench.models.alignment import aligned
 from sat_bench.models.protocol import CERTAIN, Loss, ModelError, Probabilities, certain_ends
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
-from truemark.services.keys import without_keys
+from truemark.services.keys import printed_on_stderr, without_keys
 
 LEAST_KEPT = 0.2  # of the characters of a text
 _FEW_INVENTED = 40  # characters; an answer to a very short text may contain a remark
@@ -48,7 +48,8 @@ class TextSystem:
         """Start the system, and provide the function that answers a text with probabilities."""
         with ExitStack() as stack:
             try:
-                split = stack.enter_context(self.start())
+                with printed_on_stderr():
+                    split = stack.enter_context(self.start())
             except TruemarkError as error:
                 raise ModelError(without_keys(f"{self.name}: {error}")) from error
             except Exception as error:
@@ -74,10 +75,11 @@ def _ask(split: Split, text: str) -> object:
     """Ask a system; read what it returns here too, to catch what its own code raises then."""
     most, items = len(text) + 1, list[object]()
     try:
-        answer = split(text)
-        is_list = isinstance(answer, Iterable) and not isinstance(answer, _WHOLE)
-        if isinstance(answer, Iterable) and is_list:
-            items += islice(answer, most + 1)
+        with printed_on_stderr():
+            answer = split(text)
+            is_list = isinstance(answer, Iterable) and not isinstance(answer, _WHOLE)
+            if isinstance(answer, Iterable) and is_list:
+                items += islice(answer, most + 1)
     except (TruemarkError, KeyboardInterrupt):
         raise
     except BaseException as error:  # SystemExit and GeneratorExit are no Exception
