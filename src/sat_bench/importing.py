@@ -182,7 +182,8 @@ def import_transcript(
     if reference is not None:
         text, remark = _with_ends_of(reference, file, " ".join(text.split()))
         truth, remarks = LINES, (remark,)
-    values = {"source": file.name, **given_header, **(header or {})}
+    stated = {name: value for name, value in given_header.items() if value.strip()}
+    values = {"source": file.name, **stated, **(header or {})}
     known = {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}
     content = format_transcript(known | {"Truth": truth}, text)
     talk = parse_transcript(target, content, "plain")

@@ -135,6 +135,13 @@ def test_a_talk_in_lines_says_itself_where_sentences_end() -> None:
     assert sentences == ["We sat", "There. Yes?", "Then he left"]
 
 
+def test_a_header_without_a_source_gets_the_name_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "talk.txt"
+    file.write_text("# Source:\n\nOne. Two.\n", encoding="utf-8")
+    _, talk = import_transcript(file, tmp_path / "mended.txt", force=False)
+    assert talk.source == "talk.txt"
+
+
 def test_a_folder_is_imported_whole_with_a_manifest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
