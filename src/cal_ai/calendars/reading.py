@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Any
+from warnings import catch_warnings
 from zoneinfo import ZoneInfo, available_timezones
 
 import icalendar
@@ -184,7 +185,9 @@ class Reader:
         parts += map(_what_is_read, events)
         whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
         try:
-            return icalendar.Calendar.from_ical(whole.text())
+            # It warns of each guess, such as Europe/Berlin for /example.org/Europe/Berlin.
+            with catch_warnings(action="ignore"):
+                return icalendar.Calendar.from_ical(whole.text())
         except _PARSER_ERRORS as error:
             raise CalendarError(f"{self.where}: cannot be read as iCalendar: {error}") from error
 
