@@ -335,3 +335,11 @@ def test_the_prompt_is_printed_and_taken_back(
     status = main(["benchmark", "--extractor", "openai", "--model", "m", "--prompt", "mine.txt"])
     assert status == 1
     assert "error: mine.txt: unknown placeholder {today}, expected" in capsys.readouterr().err
+
+
+def test_an_error_without_words_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "talk.txt").write_text("[Alice]: Lunch?\n", encoding="utf-8")
+    assert main(["talk.txt", "--dry-run", "--extractor", "py:own_extractors:wordless"]) == 1
+    assert capsys.readouterr().err.endswith("py:own_extractors:wordless raised Wordless\n")

@@ -210,9 +210,12 @@ def test_a_conversation_with_no_room_for_the_name_of_its_sidecar_is_left_out(
 ) -> None:
     (conversations / f"{'n' * 250}.txt").write_text("[Alice]: Hello.\n", encoding="utf-8")
     served: list[Desk] = []
-    monkeypatch.setattr(
-        "cal_ai.labelling.serve", lambda desk, open_browser: served.append(desk) or 0
-    )
+
+    def serve(desk: Desk, *, open_browser: bool) -> int:
+        served.append(desk)
+        return 0
+
+    monkeypatch.setattr("cal_ai.labelling.serve", serve)
     assert main(["label", str(conversations), "--extractor", "reader", "--no-browser"]) == 0
     assert list(served[0].task.names) == [NAME]
     assert "nnn: is left out: its sidecar cannot exist: File name too long" in (
