@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cal_ai.benchmark.mistakes import mistakes_of
-from cal_ai.benchmark.pairing import pair_events
+from cal_ai.benchmark.pairing import meant_event, pair_events
 from cal_ai.benchmark.samples import SIDECAR_SUFFIX, Sample
 from cal_ai.benchmark.scoring import Scored, Spent, score
-from cal_ai.benchmark.sidecar import Sidecar, parse_sidecar
+from cal_ai.benchmark.sidecar import ExpectedEvent, Sidecar, parse_sidecar
 from cal_ai.events import Event
 from cal_ai.extractors.choosing import check_extractor, choose_extractor
 from cal_ai.labelling import (
@@ -123,13 +123,20 @@ def _compare_sidecars(
     for name, sidecar in sidecars.items():
         if (other := others.get(name)) is not None:
             events = [
-                extracted_event(event, event.existing_event_id_required)
+                extracted_event(event, _number_of(event, sidecar))
                 for event in sidecar.expected_events
             ]
             counts, kinds = _compare(events, other)
             neither = _neither(name, sidecar, other, root)
             texts.append(TextAgreement(name, counts, neither, kinds))
     return texts
+
+
+def _number_of(event: ExpectedEvent, sidecar: Sidecar) -> int | None:
+    """Return the number of the planned event that an event is about, named or described."""
+    meant = meant_event(event, sidecar)
+    number = meant.id if meant else event.existing_event_id_required
+    return None if isinstance(number, bool) else number
 
 
 def _compare(

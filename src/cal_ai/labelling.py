@@ -11,6 +11,7 @@ import os
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
@@ -32,8 +33,9 @@ from cal_ai.extractors.protocol import Extractor, extract_and_close, identity_of
 from cal_ai.settings import DEFAULT_OWNER, load_settings
 from cal_ai.transcripts.conversation import Transcript
 from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, parse_transcript
+from truemark.command import note
 from truemark.counts import Counts
-from truemark.errors import TruemarkError
+from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_text
 from truemark.jsontext import parse_json, to_json
 from truemark.labelling.desk import Desk, Material, Task
@@ -434,6 +436,20 @@ def extracted_event(event: ExpectedEvent, number: object) -> Event:
     )
 
 
+def _labelled_names(folder: Path) -> list[str]:
+    """List the conversations; warn of those that leave their names no room for a sidecar's."""
+    names = []
+    for name in transcript_stems(folder):
+        try:
+            with suppress(FileNotFoundError):
+                (folder / f"{name}{SIDECAR_SUFFIX}").lstat()
+        except OSError as error:
+            note(f"warning: {name}: is left out: its sidecar cannot exist: {os_reason(error)}")
+        else:
+            names.append(name)
+    return names
+
+
 def label_conversations(
     options: LabelOptions,
     extractor: str | None,
@@ -450,7 +466,7 @@ def label_conversations(
             extractor, settings, model=model, prompt=prompt, timeout_s=timeout_s
         )
 
-    names, owner = transcript_stems(folder), settings.owner
+    names, owner = _labelled_names(folder), settings.owner
     task: ConversationTask
     workspace = options.workspace
     if options.adjudicate:

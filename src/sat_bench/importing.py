@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -83,10 +83,10 @@ def _import_several(
                 raise CorpusError(f"{file}: would be written to {target}, like {sources[target]}")
             sources[target] = file
             if _is_pasted(file):
-                talks = import_transcript(file, target, header, force=force)[1:]
+                talks = import_transcript(file, target, header, force=force, kept=files)[1:]
             else:
                 talks = load_talks(file)  # a gold file that cannot be read is not copied
-                check_target(target, force=force)
+                _check_target(target, files, force=force)
                 write_atomically(target, read_text(file))
         except TruemarkError as error:
             note(f"failed: {error}")
@@ -166,10 +166,13 @@ def import_transcript(
     reference: Path | None = None,
     *,
     force: bool,
+    kept: Sequence[Path] = (),
 ) -> tuple[Path, Talk]:
     """Write the corpus file of a pasted transcript or subtitle file; return its path and talk.
 
     With a reference, its sentence ends are moved onto the words of the file, which becomes gold.
+    The reference and the `kept` files are never overwritten, not even by force; the file itself may
+    be.
     """
     target = import_target(file, out)
     if reference is None and not _is_pasted(file):
@@ -179,18 +182,23 @@ def import_transcript(
     if reference is not None:
         text, remark = _with_ends_of(reference, file, " ".join(text.split()))
         truth, remarks = LINES, (remark,)
-    values = {"source": file.name, **given_header, **(header or {})}
+    stated = {name: value for name, value in given_header.items() if value.strip()}
+    values = {"source": file.name, **stated, **(header or {})}
     known = {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}
     content = format_transcript(known | {"Truth": truth}, text)
     talk = parse_transcript(target, content, "plain")
-    check_target(target, force=force)
+    _check_target(target, [*kept, *([reference] if reference else [])], force=force)
     write_atomically(target, content)
     remarks = (*remarks, *talk.remarks, *remarks_on_ends(target, talk))
     return target, replace(talk, remarks=remarks)
 
 
-def check_target(target: Path, *, force: bool) -> None:
-    if target.exists() and not force:
+def _check_target(target: Path, sources: Iterable[Path], *, force: bool) -> None:
+    if not target.exists():
+        return
+    if any(source.exists() and source.samefile(target) for source in sources):
+        raise CorpusError(f"{target}: is read here too and would be lost; choose another -o")
+    if not force:
         raise CorpusError(
             f"{target}: already exists; add -force to replace it, or choose another -o"
         )

@@ -26,7 +26,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, Final, NoReturn
 
-from truemark.errors import TruemarkError, os_reason
+from truemark.errors import TruemarkError, foreign_reason, os_reason
 from truemark.text import clipped, one_line, printable
 
 DONE: Final = 0
@@ -215,7 +215,7 @@ def _lacks_resources(error: BaseException | None) -> bool:
     """Whether the error comes from a lack of memory or threads, or there is such a lack now."""
     while error is not None:
         refused = isinstance(error, OSError) and error.errno in (errno.ENOMEM, errno.EAGAIN)
-        words = str(error)
+        words = foreign_reason(error)
         if refused or isinstance(error, MemoryError) or any(sign in words for sign in _REFUSALS):
             return True
         error = error.__cause__ or error.__context__
@@ -297,7 +297,7 @@ def _interruptible(work: Callable[[], int]) -> int:
         # numpy into an error of its own.
         cause: BaseException | None = error
         while cause is not None:
-            if isinstance(cause, KeyboardInterrupt) or _SWALLOWED in str(cause):
+            if isinstance(cause, KeyboardInterrupt) or _SWALLOWED in foreign_reason(cause):
                 raise KeyboardInterrupt from error
             cause = cause.__cause__ or cause.__context__
         raise

@@ -121,6 +121,8 @@ def _write_leaderboard(boards: Sequence[Board], options: argparse.Namespace) -> 
     if output.is_dir():
         raise TruemarkError(f"{output}: is a folder, expected a file to write")
     folder = output.with_suffix("")
+    if folder == output:
+        raise TruemarkError(f"{output}: the pages of runs go to a folder of this name; add .html")
     for board in boards:
         for standing in board.standings:
             run = standing.summary.run

@@ -13,7 +13,11 @@ class TruemarkError(Exception):
 
 def foreign_reason(error: BaseException) -> str:
     """Describe an error of foreign code in one line: its kind, and its words if there are any."""
-    return one_line(f"{type(error).__name__}: {error}".rstrip(": "))
+    try:
+        words = str(error)
+    except Exception:  # foreign code makes the words, too
+        words = ""
+    return one_line(f"{type(error).__name__}: {words}".rstrip(": "))
 
 
 def os_reason(error: OSError) -> str:

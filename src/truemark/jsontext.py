@@ -208,7 +208,7 @@ def shown(value: object, hide: Callable[[str], str] = str) -> str:
     else:
         try:
             text = hide(json.dumps(value, ensure_ascii=False))
-        except (ValueError, TypeError, RecursionError):  # thousands of digits; nested too deep
+        except Exception:  # thousands of digits; nested too deep; what foreign code raises
             text = f"a value of type {type(value).__name__}"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from statistics import median
 from string import ascii_lowercase
 
@@ -149,21 +149,25 @@ def letters_of(count: int, apart: set[tuple[int, int]]) -> list[str]:
 
         letters_of(3, {(0, 2)})  # ["a", "ab", "b"]: the middle one is like both others
     """
-    groups = [set(range(count))]
-    for first, second in sorted(apart):
-        split = []
-        for group in groups:
-            if first in group and second in group:
-                split += [group - {first}, group - {second}]
-            else:
-                split.append(group)
-        groups = [
-            group
-            for place, group in enumerate(split)
-            if not any(
-                group < other or (group == other and place > at) for at, other in enumerate(split)
-            )
-        ]
+    alike = [
+        {other for other in range(count) if (min(one, other), max(one, other)) not in apart}
+        for one in range(count)
+    ]
+    # Groups are made for pairs that share none yet: of all that are possible there may be
+    # 3 ** (count / 3).
+    together = [set[int]() for _ in range(count)]
+    groups: list[set[int]] = []
+    for first, second in combinations_with_replacement(range(count), 2):
+        if second not in alike[first] or second in together[first]:
+            continue
+        group = {first, second}
+        for known in (False, True):
+            for other in range(count):
+                if (other in together[first]) == known and group <= alike[other]:
+                    group.add(other)
+        for member in group:
+            together[member] |= group
+        groups.append(group)
     groups.sort(key=sorted)
     return [
         "".join(_letter(place) for place, group in enumerate(groups) if number in group)

@@ -6,9 +6,11 @@ characters, not bytes.
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +18,7 @@ from typing import Any
 
 from truemark.counts import EQUAL_WEIGHTS, Counts, Weights
 from truemark.errors import TruemarkError
-from truemark.files import open_regular, read_text, write_atomically
+from truemark.files import read_bytes, read_text, write_atomically
 from truemark.jsontext import (
     Number,
     json_schema,
@@ -38,7 +40,8 @@ FINDING_CHARACTERS = 2_000
 UNIT_CHARACTERS = 200_000
 ALL_CHARACTERS = 1_000_000
 _SEED = 20260220
-_HEAD = 100  # the first bytes of a record, which name its format
+# Other programs may write the fields of a record in another order, or escape the slash.
+_NAMES_FORMAT = re.compile(rb'"format"\s*:\s*"truemark\.run\\?/')
 
 
 def _check_counts(*counts: int) -> None:
@@ -356,7 +359,10 @@ def load_runs(path: str | os.PathLike[str]) -> tuple[Run, ...]:
     if "conditions" not in run.signature:
         return (run,)
     conditions = dict.fromkeys(unit.group.get("condition", WRITTEN) for unit in run.units)
-    return tuple(_one_condition(run, condition) for condition in conditions) or (run,)
+    try:
+        return tuple(_one_condition(run, condition) for condition in conditions) or (run,)
+    except ValueError as error:  # units that only the name of a condition told apart
+        raise TruemarkError(f"{path}: {error}") from None
 
 
 def _one_condition(run: Run, condition: str) -> Run:
@@ -417,12 +423,12 @@ def run_json(run: Run) -> str:
 
 
 def is_record(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a run record does."""
+    """Whether a file is a JSON object that names the format of run records, wherever it does."""
     try:
-        with open_regular(path) as file:
-            return FORMAT.partition("/")[0].encode() in file.read(_HEAD)
+        data = read_bytes(path).removeprefix(codecs.BOM_UTF8)
     except TruemarkError:
         return False
+    return data.lstrip()[:1] == b"{" and _NAMES_FORMAT.search(data) is not None
 
 
 def schema() -> dict[str, Any]:

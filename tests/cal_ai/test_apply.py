@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tests.cal_ai.calendar_backends import BERLIN, IcsBackend, at
@@ -19,6 +20,7 @@ from cal_ai.calendars.protocol import Calendar, CalendarError, Details, Entry
 from cal_ai.events import Event
 from cal_ai.extractors.protocol import Extraction, Request
 from cal_ai.transcripts.conversation import Transcript, Utterance
+from truemark.errors import TruemarkError
 
 NOW = at(23, 8)
 TALK = Transcript((Utterance("Alice", "words", 1),))
@@ -364,12 +366,22 @@ def test_equal_titles_get_ids_of_their_own(file: IcsBackend) -> None:
     assert all(set(str(o.event_id)) <= set("0123456789abcdefghijklmnopqrstuv") for o in first)
 
 
-def test_a_journal_that_cannot_be_written_is_said_and_the_change_stands(
-    file: IcsBackend, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_change_is_made_that_the_journal_cannot_record(file: IcsBackend) -> None:
     (file.path.parent / "applied.jsonl.lock").mkdir()
+    with pytest.raises(TruemarkError, match=r"applied.jsonl: cannot be written"):
+        run(file, [LUNCH])
+    assert titles(file) == []
+
+
+def test_a_change_stands_if_the_journal_fails_after_it(
+    file: IcsBackend, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise TruemarkError("no space left")
+
+    monkeypatch.setattr(Journal, "add", fail)
     assert results(run(file, [LUNCH])) == [("created", "")]
-    assert "warning: changes were made but not recorded: " in capsys.readouterr().err
+    assert "warning: changes were made but not recorded: no space left" in capsys.readouterr().err
     assert titles(file) == ["Lunch"]
 
 

@@ -344,6 +344,17 @@ def test_a_time_zone_that_nobody_defines_is_named_once(tmp_path: Path) -> None:
     )
 
 
+def test_a_time_zone_with_the_prefix_of_a_program_is_read_without_a_warning(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "calendar.ics"
+    start = "DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260324T110000"
+    path.write_bytes(vcalendar(own_event("prefixed", start)).encode())
+    listing = IcsCalendar(path, BERLIN).coming(at(23, 0), at(31, 0))
+    assert [entry.details.start for entry in listing.entries] == [at(24, 11)]
+    assert listing.warnings == ()
+
+
 def test_an_event_without_a_uid_is_listed_but_cannot_be_changed(tmp_path: Path) -> None:
     path = tmp_path / "calendar.ics"
     event = vevent("x", "Anonymous", at(24, 9), at(24, 10), None).replace("UID:x\r\n", "")
@@ -352,6 +363,25 @@ def test_an_event_without_a_uid_is_listed_but_cannot_be_changed(tmp_path: Path) 
     (entry,) = coming(calendar)
     with pytest.raises(CalendarError, match="has no UID"):
         calendar.delete(entry)
+
+
+def test_events_that_share_a_uid_are_all_listed_and_none_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "calendar.ics"
+    events = (
+        vevent("u1", "A", at(24, 9), at(24, 10), None),
+        vevent("u1", "B", at(25, 9), at(25, 10), None),
+    )
+    path.write_bytes(vcalendar(*events).encode())
+    calendar = IcsCalendar(path, BERLIN)
+    entries = coming(calendar)
+    assert [entry.details.title for entry in entries] == ["A", "B"]
+    before = path.read_bytes()
+    for entry in entries:
+        with pytest.raises(CalendarError, match="several events have the UID 'u1'"):
+            calendar.delete(entry)
+        with pytest.raises(CalendarError, match="several events have the UID 'u1'"):
+            calendar.update(entry, LUNCH, "mark")
+    assert path.read_bytes() == before
 
 
 def test_a_series_that_was_changed_from_one_day_onwards_is_left_to_other_programs(

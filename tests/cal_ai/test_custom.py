@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -68,6 +69,9 @@ def half(request):
 def sleeps(request):
     time.sleep(30)
 
+async def blocks(request):
+    time.sleep(30)
+
 def leaves(request):
     raise SystemExit(0)
 
@@ -89,6 +93,40 @@ def runs_out(request):
 def stumbles(request):
     yield {"action": "create", "title": "Lunch"}
     raise KeyError("title")
+
+class Broken(list):
+    def __iter__(self):
+        raise ValueError("no use of sk-own-0123456789")
+
+def broken(request):
+    return Broken()
+
+async def broken_later(request):
+    return Broken()
+
+def deep(request):
+    events = {}
+    for _ in range(100_000):
+        events = {"events": events}
+    return events
+
+class Wordless(Exception):
+    def __str__(self):
+        raise RuntimeError("sk-own-0123456789")
+
+def wordless(request):
+    raise Wordless
+
+def prints(request):
+    print("with sk-own-0123456789")
+    return [{"action": "create", "title": "Lunch"}]
+
+async def prints_later(request):
+    return prints(request)
+
+def prints_on(request):
+    time.sleep(0.5)
+    print("late")
 
 def endless(request):
     while True:
@@ -149,6 +187,7 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
         ("objects", "returned something that is not an event: object is not part of an event"),
         ("half", "unusable answer: events[0].title is missing"),
         ("sleeps", "no answer within 0.3 s"),
+        ("blocks", "no answer within 0.3 s"),
         ("leaves", "raised SystemExit: 0"),
         ("leaves_later", "raised SystemExit: enough"),
         ("collapses", "raised BaseException: worse luck"),
@@ -157,14 +196,41 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
         ("runs_out", "raised StopIteration"),
         ("stumbles", "raised KeyError: 'title'"),
         ("endless", "returned more than 1,000 events"),
+        ("broken", "raised ValueError: no use of [key]"),
+        ("broken_later", "raised ValueError: no use of [key]"),
+        ("deep", "returned something that is not an event: maximum recursion depth exceeded"),
+        ("wordless", "py:own_extractors:wordless raised Wordless"),
     ],
 )
 def test_a_callable_that_fails_fails_that_sample_alone(
-    folder: Path, name: str, reason: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str
 ) -> None:
+    monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
     with pytest.raises(CallFailed) as caught:
-        extract(f"py:own_extractors:{name}", 0.3 if name == "sleeps" else 5.0)
+        extract(f"py:own_extractors:{name}", 0.3 if name in ("sleeps", "blocks") else 5.0)
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize("name", ["prints", "prints_later"])
+def test_what_a_callable_prints_goes_to_standard_error_without_keys(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+) -> None:
+    monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
+    assert len(extract(f"py:own_extractors:{name}").events) == 1
+    assert capsys.readouterr() == ("", "with [key]\n")
+
+
+def test_a_callable_that_is_late_prints_to_standard_error_and_others_as_before(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(CallFailed, match="no answer within"):
+        extract("py:own_extractors:prints_on", 0.1)
+    print("result")
+    time.sleep(1.0)
+    assert capsys.readouterr() == ("result\n", "late\n")
 
 
 def test_a_program_reads_the_request_and_prints_events(folder: Path) -> None:
@@ -269,3 +335,11 @@ def test_the_prompt_is_printed_and_taken_back(
     status = main(["benchmark", "--extractor", "openai", "--model", "m", "--prompt", "mine.txt"])
     assert status == 1
     assert "error: mine.txt: unknown placeholder {today}, expected" in capsys.readouterr().err
+
+
+def test_an_error_without_words_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "talk.txt").write_text("[Alice]: Lunch?\n", encoding="utf-8")
+    assert main(["talk.txt", "--dry-run", "--extractor", "py:own_extractors:wordless"]) == 1
+    assert capsys.readouterr().err.endswith("py:own_extractors:wordless raised Wordless\n")

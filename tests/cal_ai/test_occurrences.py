@@ -89,6 +89,8 @@ def test_calendars_of_one_file_share_what_may_be_spent_on_an_event(tmp_path: Pat
     ("rule", "start", "found"),
     [
         ("FREQ=DAILY", "20000101T100000Z", 8),
+        ("FREQ=DAILY;UNTIL=99991231T235959Z", "20000101T100000Z", 8),
+        ("UNTIL=99991231;FREQ=DAILY", "20000101T100000Z", 8),
         ("FREQ=HOURLY", "20260101T000000Z", 191),  # one hour is skipped by the clocks
         ("FREQ=WEEKLY;BYDAY=MO,WE,FR;WKST=SU", "20200106T100000Z", 4),
         ("FREQ=MONTHLY;BYDAY=-1TU", "20200106T100000Z", 0),

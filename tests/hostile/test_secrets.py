@@ -18,7 +18,7 @@ from tests.hostile.echoes import ENCODINGS
 from tests.hostile.kinds import SECRETS, TRANSCRIPT
 
 from truemark.services.keys import without_keys
-from truemark.services.secrets import without_secrets
+from truemark.services.secrets import quoted, without_secrets
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -134,3 +134,7 @@ def test_keys_of_every_name_and_those_in_the_settings_file_are_removed(
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789")
     said = without_keys("401: bad key sk-ant-0123456789, or bad password open sesame")
     assert said == "401: bad key [key], or bad password [key]"
+
+
+def test_of_a_key_that_is_longer_than_what_is_quoted_no_part_is_shown() -> None:
+    assert quoted(f"bad key {'k3y' * 5_000} here", "k3y" * 5_000) == "bad key [key]"

@@ -205,6 +205,29 @@ def test_agreement_names_what_differs(desk_of: Make, conversations: Path) -> Non
     assert "only the second" in show(agreement_sections(with_itself, "event"), "text")
 
 
+def test_a_conversation_with_no_room_for_the_name_of_its_sidecar_is_left_out(
+    conversations: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (conversations / f"{'n' * 250}.txt").write_text("[Alice]: Hello.\n", encoding="utf-8")
+    served: list[Desk] = []
+
+    def serve(desk: Desk, *, open_browser: bool) -> int:
+        served.append(desk)
+        return 0
+
+    monkeypatch.setattr("cal_ai.labelling.serve", serve)
+    assert main(["label", str(conversations), "--extractor", "reader", "--no-browser"]) == 0
+    assert list(served[0].task.names) == [NAME]
+    assert "nnn: is left out: its sidecar cannot exist: File name too long" in (
+        capsys.readouterr().err
+    )
+
+
+def test_the_samples_agree_with_themselves_where_planned_events_have_no_number() -> None:
+    with_itself = agreement("samples/crud", "samples/crud")
+    assert with_itself.f1.value == 1.0
+
+
 def test_agreement_with_an_extractor(
     desk_of: Make, conversations: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -562,3 +562,9 @@ def test_a_long_text_without_known_marks_is_refused_with_the_reason(tmp_path: Pa
     path = write(tmp_path, "a.txt", HEADED + "今天下雨。" * 400)
     with pytest.raises(CorpusError, match="does not know the marks 。 of this text; try -truth"):
         load_talk(path)
+
+
+def test_run_records_in_the_folder_are_no_talks(tmp_path: Path) -> None:
+    write(tmp_path, "gold.json", '{"text": "Yes. No.", "boundaries": [4, 8]}')
+    write(tmp_path, "nano.1128a1d8.run.json", '{"format": "truemark.run/1", "tool": "sat-bench"}')
+    assert [talk.id for talk in load_corpus(tmp_path)] == ["gold"]

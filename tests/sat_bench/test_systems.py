@@ -78,6 +78,38 @@ def endless(text):
 def one_text(text):
     return text
 
+def array(text):
+    import numpy
+    return numpy.array(1)
+
+class Broken(list):
+    def __iter__(self):
+        raise ValueError("out of luck")
+
+    def __len__(self):
+        raise ValueError("out of luck")
+
+def broken(text):
+    return Broken()
+
+class BrokenNumber:
+    def __index__(self):
+        raise RuntimeError("out of luck")
+
+def broken_number(text):
+    return [BrokenNumber()]
+
+class Wordless(Exception):
+    def __str__(self):
+        raise RuntimeError("out of words")
+
+def wordless(text):
+    raise Wordless
+
+def prints(text):
+    print("with sk-own-0123456789")
+    return sentences(text)
+
 def shuffled(text):
     return [(9, 0.5), (3, 0.5)]
 
@@ -178,6 +210,10 @@ FAULTS = [
     ("py:own_splits:endless", "answers more than 10 sentences to a text of 9 characters"),
     ("py:own_splits:wrong", "answers 42, expected a list of sentences"),
     ("py:own_splits:one_text", "answers 'One. Two.', expected a list"),
+    ("py:own_splits:array", "characters: TypeError: iteration over a 0-d array"),
+    ("py:own_splits:broken", "fails on a text of 9 characters: ValueError: out of luck"),
+    ("py:own_splits:broken_number", "answers a value of type BrokenNumber at place 0"),
+    ("py:own_splits:wordless", "fails on a text of 9 characters: Wordless"),
     ("py:own_splits:shuffled", "answers the end 3 at place 1, expected ends that ascend"),
     ("py:own_splits:infinite", "answers the probability Infinity, expected one from 0 to 1"),
     ("py:own_splits:awaited", "is an async function, expected a plain one"),
@@ -223,6 +259,17 @@ def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
     assert reason in failed.reason
     assert "\n" not in failed.reason
     assert isinstance(measured, Measured)
+
+
+def test_what_a_callable_prints_goes_to_standard_error_without_keys(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
+    [measured] = compare(["py:own_splits:prints"], [talk("One. Two.")])
+    assert isinstance(measured, Measured)
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert "with [key]\n" in streams.err
 
 
 def test_an_interrupt_in_a_callable_ends_the_command(folder: Path) -> None:

@@ -148,6 +148,13 @@ def test_a_talk_in_lines_says_itself_where_sentences_end() -> None:
     assert sentences == ["We sat", "There. Yes?", "Then he left"]
 
 
+def test_a_header_without_a_source_gets_the_name_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "talk.txt"
+    file.write_text("# Source:\n\nOne. Two.\n", encoding="utf-8")
+    _, talk = import_transcript(file, tmp_path / "mended.txt", force=False)
+    assert talk.source == "talk.txt"
+
+
 def test_a_folder_is_imported_whole_with_a_manifest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,6 +176,21 @@ def test_a_folder_is_imported_whole_with_a_manifest(
     entries = [json.loads(line) for line in (out / MANIFEST).read_text("utf-8").splitlines()]
     assert [entry["file"] for entry in entries] == ["a.txt", "b.txt", "c.json", "e.txt"]
     assert entries[1]["from"] == str(folder / "b.srt")
+
+
+def test_no_other_file_that_is_read_is_overwritten_even_by_force(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, cues = tmp_path / "talk.txt", tmp_path / "talk.srt"
+    text.write_text("[00:01] Hi.", encoding="utf-8")
+    cues.write_text("00:01.000 --> 00:02.000\nHi.\n", encoding="utf-8")
+    for arguments in (
+        [str(tmp_path), "-o", str(tmp_path)],
+        [str(cues), "-reference", str(text)],
+    ):
+        assert main(["import", *arguments, "-force"]) == 1
+        assert "talk.txt: is read here too and would be lost" in capsys.readouterr().err
+        assert text.read_text(encoding="utf-8") == "[00:01] Hi."
 
 
 def test_two_files_of_one_name_are_not_imported_over_each_other(

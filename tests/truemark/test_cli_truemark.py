@@ -377,6 +377,7 @@ def test_an_interrupt_is_130_while_imports_run(folder: Path) -> None:
     [
         ["report", "old.run.json", "-o", "old.run.json"],
         ["report", "old.run.json", "-o", "link.html"],
+        ["report", "old.run.json", "-o", "sorted.run.json"],
         ["history", ".", "-o", "old.run.json"],
         ["check", "new.run.json", "--fail-under", "0", "--junit", "old.run.json"],
     ],
@@ -386,11 +387,14 @@ def test_no_record_is_written_over(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
     (folder / "link.html").symlink_to("old.run.json")
-    before = (folder / "old.run.json").read_bytes()
+    record = json.loads((folder / "old.run.json").read_text("utf-8"))
+    record["application"] = "x" * 100
+    (folder / "sorted.run.json").write_text(json.dumps(record, sort_keys=True, indent=2), "utf-8")
+    before = {file: file.read_bytes() for file in folder.iterdir()}
     assert main(arguments) == 1
     streams = capsys.readouterr()
     assert streams.err == (f"error: {arguments[-1]}: is a run record; name another file to write\n")
-    assert (folder / "old.run.json").read_bytes() == before
+    assert {file: file.read_bytes() for file in folder.iterdir()} == before
 
 
 def test_a_page_can_be_written_to_a_pipe(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -47,6 +48,14 @@ def test_letters_say_exactly_which_pairs_are_apart(data: st.DataObject, count: i
     letters = letters_of(count, apart)
     shared = {pair for pair in pairs if set(letters[pair[0]]) & set(letters[pair[1]])}
     assert shared == set(pairs) - apart
+
+
+def test_letters_of_many_systems_take_no_time() -> None:
+    apart = {(one, one + step) for one in range(0, 60, 3) for step in (1, 2)}
+    apart |= {(one + 1, one + 2) for one in range(0, 60, 3)}
+    letters = [set(re.findall(r"[a-z]\d*", text)) for text in letters_of(60, apart)]
+    pairs = combinations(range(60), 2)
+    assert {pair for pair in pairs if not letters[pair[0]] & letters[pair[1]]} == apart
 
 
 def test_the_best_comes_first_and_is_told_from_the_worst() -> None:
@@ -161,6 +170,17 @@ def test_a_folder_in_place_of_the_page_is_refused(
 ) -> None:
     assert cli.main(["leaderboard", str(folder), "-o", output]) == 1
     assert f"{output}: is a folder, expected a file to write" in capsys.readouterr().err
+
+
+def test_a_page_named_like_the_folder_beside_it_is_refused_before_anything_is_written(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "board"
+    assert cli.main(["leaderboard", str(folder), "-o", str(page)]) == 1
+    assert "board: the pages of runs go to a folder of this name; add .html" in (
+        capsys.readouterr().err
+    )
+    assert not page.exists()
 
 
 def test_groups_are_tabulated_with_their_mean() -> None:

@@ -55,6 +55,21 @@ def gone_soon(pid: int) -> bool:
     return False
 
 
+@pytest.mark.parametrize("key", ["k3y" * 1_500, "k3y" * 5_000, "first line\nsecond line"])
+def test_of_a_key_that_a_program_says_no_part_is_shown(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("OWN_KEY", key)
+    tells = "import os, sys; print(os.environ['OWN_KEY'], file={}); sys.exit(1)"
+    with pytest.raises(ProgramError) as refused:
+        run_program(python(tells.format("sys.stderr")), b"", QUICK)
+    assert str(refused.value) == "ended with status 1: [key]"
+    asked = started(python(tells.format("sys.stdout")), QUICK)
+    with asked as program, pytest.raises(ProgramError) as refused:
+        program.exchange(b"")
+    assert "k3y" not in str(refused.value)
+
+
 def test_what_goes_in_comes_out_however_long_it_is() -> None:
     data = os.urandom(1 << 20)
     assert run_program(("cat",), data, QUICK) == data

@@ -309,6 +309,16 @@ def both_conditions() -> dict[str, object]:
     }
 
 
+def test_units_that_only_their_condition_tells_apart_are_refused_in_one_line(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "old.run.json"
+    units = [{"id": name, "group": {"condition": "bare"}} for name in ("a (bare)", "a")]
+    path.write_text(json.dumps({**both_conditions(), "units": units, "findings": []}), "utf-8")
+    with pytest.raises(TruemarkError, match=r"old.run.json: units must differ in id or repeat"):
+        load_runs(path)
+
+
 def test_several_conditions_in_one_record_are_several_runs(tmp_path: Path) -> None:
     path = tmp_path / "both.run.json"
     path.write_text(json.dumps(both_conditions()))

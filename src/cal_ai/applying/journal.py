@@ -112,6 +112,10 @@ class Journal:
         ]
         self._append(calendar, transcript, *lines)
 
+    def require_writable(self) -> None:
+        """Raise an error unless lines can be added, so that no change is made unrecorded."""
+        append(self.path)
+
     def settle(self, calendar: Calendar, transcript: str, apply: Confidence) -> None:
         """Record that all changes of this transcript with at least this confidence were made."""
         self._append(calendar, transcript, {"settled": True, "apply": apply})

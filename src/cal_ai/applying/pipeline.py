@@ -254,6 +254,8 @@ def apply_transcript(run: Conversation) -> tuple[Outcome, ...]:
         decide(event, target_of(event, listing.entries), run.now, run.zone, run.apply)
         for event in events
     ]
+    if decisions and not run.dry_run:
+        journal.require_writable()
     applier = Applier(calendar, transcript, list(listing.entries), earlier, run.now + CONTEXT)
     steps = applier.apply(decisions)
     outcomes: list[Outcome] = []

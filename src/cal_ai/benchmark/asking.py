@@ -18,8 +18,9 @@ from cal_ai.extractors.choosing import is_embedded
 from cal_ai.extractors.language_model import LanguageModelExtractor
 from cal_ai.extractors.protocol import Extraction, Extractor, Request, identity_of
 from cal_ai.extractors.replay import Recorded, ReplayExtractor, request_fingerprint
-from truemark.errors import TruemarkError
+from truemark.errors import TruemarkError, foreign_reason
 from truemark.services.calls import CallFailed, RefusedRequestError, Usage
+from truemark.services.keys import without_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ async def _ask(extractor: Extractor, request: Request) -> Extraction | CallFaile
         raise
     except Exception as error:
         # A bug that one conversation triggers must not lose the answers to all others.
-        return CallFailed(f"internal error: {type(error).__name__}: {error}")
+        return CallFailed(without_keys(f"internal error: {foreign_reason(error)}"))
     if extraction.latency_s is not None:
         return extraction
     return replace(extraction, latency_s=time.perf_counter() - begun_s)

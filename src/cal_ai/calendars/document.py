@@ -27,6 +27,7 @@ from cal_ai.calendars.protocol import (
 )
 from cal_ai.calendars.reading import MARK, TZID, Reader, same_moment, series_version
 from cal_ai.calendars.zones import vtimezone
+from truemark.jsontext import shown
 
 EMPTY = b"""\
 BEGIN:VCALENDAR\r
@@ -74,7 +75,7 @@ class Document:
 
     def get(self, uid: str, recurrence: Moment | None) -> Entry:
         """Return the current event; raises `EventGone`."""
-        self._require_uid(uid)
+        self._require_own_uid(uid)
         budget = Budget()
         for reader in self.readers:
             entry = reader.find(uid, recurrence, budget)
@@ -129,12 +130,18 @@ class Document:
                 event.add(_in_form_of_start("EXDATE", entry.recurrence, event, form["DTSTART"].dt))
                 _stamp(event, None, now)
 
-    def _require_uid(self, uid: str) -> None:
+    def _require_own_uid(self, uid: str) -> None:
+        """Refuse an event that its UID does not tell apart: changes would meet others too."""
         if not uid:
             raise CalendarError(f"{self.where}: the event has no UID, so it cannot be told apart")
+        if any(reader.is_shared(uid) for reader in self.readers):
+            raise CalendarError(
+                f"{self.where}: several events have the UID {shown(uid)}, so they cannot be told"
+                " apart; change them in a calendar program"
+            )
 
     def _unchanged_series(self, entry: Entry) -> tuple[Reader, list[tuple[Component, Any]]]:
-        self._require_uid(entry.uid)
+        self._require_own_uid(entry.uid)
         for reader in self.readers:
             series = reader.series(entry.uid)
             if series and series_version(reader.by_uid[entry.uid]) != entry.version:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Any
+from warnings import catch_warnings
 from zoneinfo import ZoneInfo, available_timezones
 
 import icalendar
@@ -37,6 +38,10 @@ _ZONE_NAME = re.compile(r":[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,3}$")
 _ZONE_PROPERTIES = frozenset({"TZID", "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "TZNAME", "RDATE"})
 _YEARLY = re.compile(
     r"RRULE:(?=.*FREQ=YEARLY)(?!.*INTERVAL=0*(;|$))(?!.*BY(SETPOS|SECOND|MINUTE)).*"
+)
+# Programs write this for ever; the day after it, and its time in other zones, cannot be reckoned.
+_FOR_EVER = re.compile(
+    r";UNTIL=9999\d{4}(T\d{6}Z?)?(?=;|$)|(?<=:)UNTIL=9999\d{4}(T\d{6}Z?)?;", re.I
 )
 _SHOWN = 60
 _MOST_RULES = 500  # of time zones that only the calendar defines; programs write a dozen
@@ -154,6 +159,11 @@ class Reader:
             raise CalendarError(f"{self.where}: the event cannot be read: {error}") from error
         return None
 
+    def is_shared(self, uid: str) -> bool:
+        """Whether several events, and not only changed occurrences of one, have this UID."""
+        events = self.by_uid.get(uid, ())
+        return sum(event.line("RECURRENCE-ID") is None for event in events) > 1
+
     def series(self, uid: str) -> list[tuple[Component, Any]]:
         """Return the components of one event, each with its form in the icalendar library."""
         if not (events := self.by_uid.get(uid)):
@@ -175,7 +185,9 @@ class Reader:
         parts += map(_what_is_read, events)
         whole = Component("VCALENDAR", self.calendar.begin, parts, self.calendar.end)
         try:
-            return icalendar.Calendar.from_ical(whole.text())
+            # It warns of each guess, such as Europe/Berlin for /example.org/Europe/Berlin.
+            with catch_warnings(action="ignore"):
+                return icalendar.Calendar.from_ical(whole.text())
         except _PARSER_ERRORS as error:
             raise CalendarError(f"{self.where}: cannot be read as iCalendar: {error}") from error
 
@@ -254,6 +266,8 @@ def _what_is_read(event: Component) -> Component:
     for part in event.parts:
         if isinstance(part, Line) and (name := part.name) in _READ:
             people += name == "ATTENDEE"
+            if name == "RRULE":
+                part = replace(part, text=_FOR_EVER.sub("", part.text))
             if name != "ATTENDEE" or people <= _MOST_PEOPLE:
                 lines.append(part)
     return Component(event.name, event.begin, lines, event.end)
@@ -294,14 +308,19 @@ def _essentials(zone: Component) -> Component:
 
 
 def _each_series(parsed: Any) -> Iterator[Any]:
-    """Yield a calendar per event, so that a broken event does not affect the others."""
+    """Yield a calendar per event, so that a broken event does not affect the others.
+
+    Of several events with one UID, the library would hide all but one.
+    """
     by_uid: dict[str, list[Any]] = {}
     for number, event in enumerate(parsed.walk("VEVENT")):
         by_uid.setdefault(_text(event, "UID") or f"\n{number}", []).append(event)
     for events in by_uid.values():
-        calendar = icalendar.Calendar(parsed)
-        calendar.subcomponents = events
-        yield calendar
+        masters = sum("RECURRENCE-ID" not in event for event in events)
+        for series in [events] if masters <= 1 else [[event] for event in events]:
+            calendar = icalendar.Calendar(parsed)
+            calendar.subcomponents = series
+            yield calendar
 
 
 def _problems(series: Any) -> Iterator[str]:

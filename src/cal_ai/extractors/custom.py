@@ -12,6 +12,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import date
 from itertools import islice
@@ -23,7 +24,7 @@ from cal_ai.extractors.protocol import Extraction, Request
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.imports import import_callable, source_checksum
 from truemark.services.calls import CallFailed
-from truemark.services.keys import keys_removed_from_errors, without_keys
+from truemark.services.keys import keys_removed_from_errors, printed_on_stderr, without_keys
 from truemark.services.programs import (
     ProgramError,
     command_checksum,
@@ -41,10 +42,11 @@ class CallableExtractor:
     def __init__(self, name: str, *, timeout_s: float) -> None:
         self.name = without_keys(name)
         self.model = None
-        with keys_removed_from_errors():
+        with keys_removed_from_errors(), printed_on_stderr():
             self._function = import_callable(name.partition(":")[2])
         self._timeout_s = timeout_s
         self._turn = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -53,34 +55,51 @@ class CallableExtractor:
 
     async def extract_events(self, request: Request) -> Extraction:
         with keys_removed_from_errors():
-            return _extraction(_as_answer(self.name, await self._within_timeout(request)))
+            return _extraction(await self._within_timeout(request))
 
     async def close(self) -> None:
-        """Nothing is held open between calls."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._loop = None
 
-    async def _within_timeout(self, request: Request) -> object:
+    async def _within_timeout(self, request: Request) -> str:
         try:
             async with asyncio.timeout(self._timeout_s):
                 return await self._call(request)
         except TimeoutError:
             raise CallFailed(f"no answer within {self._timeout_s:g} s") from None
-        except (CallFailed, TruemarkError, KeyboardInterrupt, asyncio.CancelledError):
-            raise
-        except BaseException as error:  # SystemExit and GeneratorExit are no Exception
-            raise CallFailed(f"{self.name} raised {foreign_reason(error)}") from error
 
-    async def _call(self, request: Request) -> object:
+    async def _call(self, request: Request) -> str:
         if inspect.iscoroutinefunction(self._function):
-            return await self._function(request)
+            return await self._in_loop(self._function(request))
         async with self._turn:
             returned = await _in_thread(lambda: self._returned(request))
-        return await returned if isinstance(returned, Awaitable) else returned
+        return returned if isinstance(returned, str) else await self._in_loop(returned)
 
-    def _returned(self, request: Request) -> object:
-        """Call the callable in a thread; whatever it raises fails this call."""
+    async def _in_loop(self, returned: Awaitable[object]) -> str:
+        """Await in a loop of its own, where code that blocks does not keep Ctrl-C waiting."""
+        if self._loop is None:
+            self._loop = _started_loop()
+        answer = asyncio.run_coroutine_threadsafe(self._awaited(returned), self._loop)
+        return await asyncio.wrap_future(answer)
+
+    async def _awaited(self, returned: Awaitable[object]) -> str:
+        with self._own_code():
+            return _as_answer(self.name, await returned)
+
+    def _returned(self, request: Request) -> str | Awaitable[object]:
+        """Call the callable in a thread, and read there what it returns: that is its code too."""
+        with self._own_code():
+            returned = self._function(request)
+            return returned if isinstance(returned, Awaitable) else _as_answer(self.name, returned)
+
+    @contextmanager
+    def _own_code(self) -> Iterator[None]:
+        """Let whatever the user's code raises fail this call alone."""
         try:
-            return _read_all(self.name, self._function(request))
-        except (CallFailed, TruemarkError):
+            with printed_on_stderr():
+                yield
+        except (CallFailed, TruemarkError, asyncio.CancelledError):
             raise
         except BaseException as error:
             # A StopIteration cannot be passed on to asyncio, and Ctrl-C never comes to a thread.
@@ -139,28 +158,21 @@ def request_fields(request: Request) -> dict[str, object]:
     }
 
 
-def _read_all(name: str, returned: object) -> object:
-    """Turn an iterator into a list here, so that the timeout covers the making of its items."""
-    if not isinstance(returned, Iterator):
-        return returned
-    items = list(islice(returned, MOST_EVENTS + 1))
-    if len(items) > MOST_EVENTS:
-        raise CallFailed(f"{name} returned more than {MOST_EVENTS:,} events")
-    return items
-
-
 def _as_answer(name: str, returned: object) -> str:
     if isinstance(returned, str):
-        return returned
+        return str(returned)
     if isinstance(returned, Iterable) and not isinstance(returned, Mapping | bytes):
-        events = [asdict(item) if isinstance(item, Event) else item for item in returned]
+        items = list(islice(returned, MOST_EVENTS + 1))
+        if len(items) > MOST_EVENTS:
+            raise CallFailed(f"{name} returned more than {MOST_EVENTS:,} events")
+        events = [asdict(item) if isinstance(item, Event) else item for item in items]
         returned = {"events": events}
     if not isinstance(returned, Mapping):
         kind = type(returned).__name__
         raise CallFailed(f"{name} returned a {kind}, expected a list of events")
     try:
         return json.dumps(returned, default=_iso, ensure_ascii=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise CallFailed(f"{name} returned something that is not an event: {error}") from None
 
 
@@ -178,6 +190,19 @@ def _extraction(answer: str) -> Extraction:
         return Extraction(parse_answer(answer), None, 1, answer)
     except AnswerError as error:
         raise CallFailed(f"unusable answer: {error}", attempts=1, raw=answer) from error
+
+
+def _started_loop() -> asyncio.AbstractEventLoop:
+    """Start an event loop in a daemon thread; when it is stopped, its tasks are cancelled."""
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    loop = runner.get_loop()
+
+    def run() -> None:
+        with runner:
+            loop.run_forever()
+
+    threading.Thread(target=run, daemon=True).start()
+    return loop
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

@@ -22,6 +22,7 @@ from sat_bench.defaults import (
 )
 from truemark.errors import TruemarkError, os_reason
 from truemark.files import read_text
+from truemark.records import is_record
 from truemark.text import counted
 
 ENDINGS = (".txt", ".json", ".conllu", ".srt", ".vtt")
@@ -233,6 +234,8 @@ def _marking(folder: Path) -> str:
 
 def _is_transcript(path: Path) -> bool:
     if path.suffix.lower() not in ENDINGS or path.name.startswith("."):
+        return False
+    if path.suffix.lower() == ".json" and is_record(path):  # -record FOLDER may be the same folder
         return False
     # A broken link counts, so that the missing talk is reported.
     return path.is_file() or not path.exists()

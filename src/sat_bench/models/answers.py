@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,11 +17,12 @@ from sat_bench.models.alignment import aligned
 from sat_bench.models.protocol import CERTAIN, Loss, ModelError, Probabilities, certain_ends
 from truemark.errors import TruemarkError, foreign_reason
 from truemark.jsontext import shown
-from truemark.services.keys import without_keys
+from truemark.services.keys import printed_on_stderr, without_keys
 
 LEAST_KEPT = 0.2  # of the characters of a text
 _FEW_INVENTED = 40  # characters; an answer to a very short text may contain a remark
 FORMS = "a list of sentences, or of pairs (end, probability)"
+_WHOLE = (Probabilities, str, bytes, Mapping)  # answers of which the items are not read one by one
 # Answers a text; `read_answer` says which forms are accepted.
 Split = Callable[[str], object]
 
@@ -47,7 +48,8 @@ class TextSystem:
         """Start the system, and provide the function that answers a text with probabilities."""
         with ExitStack() as stack:
             try:
-                split = stack.enter_context(self.start())
+                with printed_on_stderr():
+                    split = stack.enter_context(self.start())
             except TruemarkError as error:
                 raise ModelError(without_keys(f"{self.name}: {error}")) from error
             except Exception as error:
@@ -70,12 +72,14 @@ class TextSystem:
 
 
 def _ask(split: Split, text: str) -> object:
-    """Ask a system; read a generator to its end here, to catch what it raises."""
+    """Ask a system; read what it returns here too, to catch what its own code raises then."""
     most, items = len(text) + 1, list[object]()
     try:
-        answer = split(text)
-        if isinstance(answer, Iterable) and not isinstance(answer, Sized):
-            items += islice(answer, most + 1)
+        with printed_on_stderr():
+            answer = split(text)
+            is_list = isinstance(answer, Iterable) and not isinstance(answer, _WHOLE)
+            if isinstance(answer, Iterable) and is_list:
+                items += islice(answer, most + 1)
     except (TruemarkError, KeyboardInterrupt):
         raise
     except BaseException as error:  # SystemExit and GeneratorExit are no Exception
@@ -85,13 +89,11 @@ def _ask(split: Split, text: str) -> object:
     if isinstance(answer, Coroutine):
         answer.close()  # else Python warns that nobody waited for it
         raise TruemarkError("is an async function, expected a plain one")
-    if isinstance(answer, Sized) or not isinstance(answer, Iterable):
-        return answer
     if len(items) > most:
         raise TruemarkError(
             f"answers more than {most:,} sentences to a text of {len(text):,} characters"
         )
-    return items
+    return items if is_list else answer
 
 
 def read_answer(text: str, answer: object) -> Probabilities:
@@ -102,7 +104,7 @@ def read_answer(text: str, answer: object) -> Probabilities:
     """
     if isinstance(answer, Probabilities):
         return answer
-    if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
+    if isinstance(answer, _WHOLE) or not isinstance(answer, Iterable):
         raise TruemarkError(f"answers {shown(answer, without_keys)}, expected {FORMS}")
     items = list(answer)
     if all(isinstance(item, str) for item in items):
@@ -152,7 +154,12 @@ def _scored(text: str, items: Sequence[object]) -> Probabilities:
     ends, values = np.empty(len(items), np.int32), np.empty(len(items), np.float32)
     before = 0
     for number, item in enumerate(items):
-        end, probability = _pair(item)
+        try:
+            end, probability = _pair(item)
+        except TruemarkError:
+            raise
+        except Exception:  # an object of foreign code, which may raise anything
+            end = probability = None
         if end is None or probability is None:
             found = shown(item, without_keys)
             raise TruemarkError(f"answers {found} at place {number}, expected {FORMS}")

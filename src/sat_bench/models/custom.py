@@ -9,12 +9,14 @@ from functools import partial
 from sat_bench.models.answers import Split, TextSystem, printed_answer
 from truemark.errors import TruemarkError
 from truemark.imports import import_callable, source_checksum
+from truemark.services.keys import printed_on_stderr
 from truemark.services.programs import command_checksum, parse_command, run_program, started
 
 
 def callable_system(name: str) -> TextSystem:
     """Import the callable of a name `py:module:callable`."""
-    split = import_callable(name.removeprefix("py:"))
+    with printed_on_stderr():
+        split = import_callable(name.removeprefix("py:"))
     identity = {"callable": name, "source": source_checksum(split)[:12]}
     return TextSystem(name, identity, lambda: nullcontext(split))
 

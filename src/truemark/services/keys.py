@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import TextIO
 
 from truemark.errors import TruemarkError
 from truemark.services.calls import CallFailed
@@ -13,14 +17,18 @@ from truemark.services.models import DOTENV, read_dotenv
 from truemark.services.secrets import without_secrets
 
 _NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.I)
+_in_own_code: ContextVar[bool] = ContextVar("_in_own_code", default=False)
+_lock = threading.Lock()
+_running: list[object] = []  # one for each block that runs
 
 
-def without_keys(text: str) -> str:
+def without_keys(text: str, *, cut: bool = False) -> str:
     """Replace the keys and passwords that the environment and `.env` hold, whoever they are for.
 
-    Programs inherit the environment, and nobody knows which of its keys they use.
+    Programs inherit the environment, and nobody knows which of its keys they use. If the text is
+    `cut` out of a longer one, parts of keys at its ends are replaced too.
     """
-    return without_secrets(text, *_keys())
+    return without_secrets(text, *_keys(), cut=cut)
 
 
 @contextmanager
@@ -35,6 +43,48 @@ def keys_removed_from_errors() -> Iterator[None]:
     except TruemarkError as error:
         error.args = (without_keys(str(error)),)
         raise
+
+
+@contextmanager
+def printed_on_stderr() -> Iterator[None]:
+    """Send what a user's own code prints in this block to standard error, without keys.
+
+    Other threads print as before: a block may still run in a thread that nobody waits for.
+    """
+    with _lock:
+        _running.append(None)
+        if not isinstance(sys.stdout, _Routed):
+            for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
+                setattr(sys, name, _Routed(stream, sys.stderr))
+    token = _in_own_code.set(True)
+    try:
+        yield
+    finally:
+        _in_own_code.reset(token)
+        with _lock:
+            _running.pop()
+            for name in ("stdout", "stderr"):
+                stream = getattr(sys, name)
+                if not _running and isinstance(stream, _Routed):
+                    setattr(sys, name, stream.stream)
+
+
+class _Routed:
+    """A stream; what a user's own code writes to it goes to standard error, without keys."""
+
+    def __init__(self, stream: TextIO, errors: TextIO) -> None:
+        self.stream = stream
+        self._errors = errors
+
+    def write(self, text: str) -> int:
+        if not _in_own_code.get():
+            return self.stream.write(text)
+        with suppress(OSError, ValueError, AttributeError):  # as `note` does
+            self._errors.write(without_keys(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.stream, name)
 
 
 def _keys() -> Iterator[str]:

@@ -254,7 +254,7 @@ class RunningProgram:
         writer = self._start_writing(b"%d\n%b" % (len(data), data), then_close=False)
         length = self._read_line(deadline)
         if not length.isdigit():
-            line = one_line(without_keys(length.decode("utf-8", "replace")))
+            line = one_line(without_keys(length.decode("utf-8", "replace"), cut=True))
             raise ProgramError(
                 f"answers {line[:_LONGEST_COMPLAINT]!r}, expected the number"
                 " of bytes that follow, on its own line"
@@ -331,10 +331,10 @@ class RunningProgram:
 
     def _complaint(self) -> str:
         """Return the end of what the program said on standard error, as one line."""
-        lines = [line for line in self._complaints.split(b"\n") if line.strip()]
-        text = b" ".join(lines[-_COMPLAINT_LINES:]).decode("utf-8", "replace")
-        # Before it is cut, which could leave half a key.
-        return one_line(without_keys(text))[-_LONGEST_COMPLAINT:]
+        # Keys go before it is cut, which could leave half a key; one may have several lines.
+        text = without_keys(self._complaints.decode("utf-8", "replace"), cut=True)
+        lines = [line for line in text.split("\n") if line.strip()]
+        return one_line(" ".join(lines[-_COMPLAINT_LINES:]))[-_LONGEST_COMPLAINT:]
 
     def _start_writing(self, data: bytes, *, then_close: bool) -> threading.Thread:
         def write(stream: IO[bytes]) -> None:

@@ -17,17 +17,36 @@ LEAST_LENGTH = 8
 """A shorter secret may be any word of a text, or stand for "no key" on a local server."""
 
 
-def without_secrets(text: str, *secrets: str | None, least: int = LEAST_LENGTH) -> str:
-    """Replace the secrets in a text, plain or escaped as in JSON, URLs, HTML, base64 and mail."""
+def without_secrets(
+    text: str, *secrets: str | None, least: int = LEAST_LENGTH, cut: bool = False
+) -> str:
+    """Replace the secrets in a text, plain or escaped as in JSON, URLs, HTML, base64 and mail.
+
+    If the text is `cut` out of a longer one, its ends may have parts of secrets: they go too.
+    """
     for secret in secrets:
         if secret and len(secret) >= least:
             text = _pattern(secret).sub(_REPLACEMENT, text)
+            text = _without_parts(text, secret) if cut else text
+    return text
+
+
+def _without_parts(text: str, secret: str) -> str:
+    """Replace a part of the secret with which the text begins or ends, or of which it is one."""
+    if len(text) >= LEAST_LENGTH and text in secret:
+        return _REPLACEMENT
+    sizes = range(min(len(secret), len(text)) - 1, LEAST_LENGTH - 1, -1)
+    if size := next((size for size in sizes if text.startswith(secret[-size:])), 0):
+        text = _REPLACEMENT + text[size:]
+    if size := next((size for size in sizes if text.endswith(secret[:size])), 0):
+        text = text[:-size] + _REPLACEMENT
     return text
 
 
 def quoted(message: str, *secrets: str | None) -> str:
     """Fit a server's message on one line, without the secrets; empty for a web page."""
-    message = without_secrets(message[: 20 * _LONGEST_QUOTE], *secrets, least=1)
+    is_cut = len(message) > 20 * _LONGEST_QUOTE
+    message = without_secrets(message[: 20 * _LONGEST_QUOTE], *secrets, least=1, cut=is_cut)
     line = one_line(message[: 10 * _LONGEST_QUOTE]).rstrip(".")
     if line.startswith("<"):
         return ""
