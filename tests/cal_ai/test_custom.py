@@ -117,6 +117,12 @@ class Wordless(Exception):
 def wordless(request):
     raise Wordless
 
+def cancels(request):
+    raise asyncio.CancelledError
+
+async def cancels_later(request):
+    raise asyncio.CancelledError
+
 def prints(request):
     print("with sk-own-0123456789")
     return [{"action": "create", "title": "Lunch"}]
@@ -200,6 +206,8 @@ def test_no_events_are_an_answer(folder: Path, name: str) -> None:
         ("broken_later", "raised ValueError: no use of [key]"),
         ("deep", "returned something that is not an event: maximum recursion depth exceeded"),
         ("wordless", "py:own_extractors:wordless raised Wordless"),
+        ("cancels", "raised CancelledError"),
+        ("cancels_later", "raised CancelledError"),
     ],
 )
 def test_a_callable_that_fails_fails_that_sample_alone(

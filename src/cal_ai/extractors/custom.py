@@ -99,11 +99,22 @@ class CallableExtractor:
         try:
             with printed_on_stderr():
                 yield
-        except (CallFailed, TruemarkError, asyncio.CancelledError):
+        except (CallFailed, TruemarkError):
             raise
         except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
             # A StopIteration cannot be passed on to asyncio, and Ctrl-C never comes to a thread.
             raise CallFailed(f"{self.name} raised {foreign_reason(error)}") from error
+
+
+def _is_cancelled() -> bool:
+    """Whether this call is to end, not only something in the user's code."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # in a thread without a loop
+        return False
+    return task is not None and task.cancelling() > 0
 
 
 class ProgramExtractor:
