@@ -17,7 +17,9 @@ from truemark.services.models import DOTENV, read_dotenv
 from truemark.services.secrets import without_secrets
 
 _NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$", re.I)
-_in_own_code: ContextVar[bool] = ContextVar("_in_own_code", default=False)
+_keys_of_own_code: ContextVar[tuple[str, ...] | None] = ContextVar(
+    "_keys_of_own_code", default=None
+)
 _lock = threading.Lock()
 _running: list[object] = []  # one for each block that runs
 
@@ -56,11 +58,11 @@ def printed_on_stderr() -> Iterator[None]:
         if not isinstance(sys.stdout, _Routed):
             for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
                 setattr(sys, name, _Routed(stream, sys.stderr))
-    token = _in_own_code.set(True)
+    token = _keys_of_own_code.set(tuple(_keys()))
     try:
         yield
     finally:
-        _in_own_code.reset(token)
+        _keys_of_own_code.reset(token)
         with _lock:
             _running.pop()
             for name in ("stdout", "stderr"):
@@ -77,10 +79,11 @@ class _Routed:
         self._errors = errors
 
     def write(self, text: str) -> int:
-        if not _in_own_code.get():
+        keys = _keys_of_own_code.get()
+        if keys is None:
             return self.stream.write(text)
         with suppress(OSError, ValueError, AttributeError):  # as `note` does
-            self._errors.write(without_keys(text))
+            self._errors.write(without_secrets(text, *keys))
         return len(text)
 
     def __getattr__(self, name: str) -> object:

@@ -53,7 +53,7 @@ def quoted(message: str, *secrets: str | None) -> str:
     return line if len(line) <= _LONGEST_QUOTE else f"{line[:_LONGEST_QUOTE]}..."
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)
 def _pattern(secret: str) -> re.Pattern[str]:
     characters = (f"(?:{'|'.join(_forms(character))})" for character in secret)
     escaped = _LINE_BREAK.join(characters)
