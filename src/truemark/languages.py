@@ -96,7 +96,7 @@ _MARKS = (
 )
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*(?:'[^\W\d_]+)*")
 _APOSTROPHES = str.maketrans("’‘ʻʼ", "'" * 4)
-_CODE = re.compile(r"([a-z]{2,3})(?:-[a-z0-9]{2,8})*")
+_CODE = re.compile(r"([a-z]{2,3})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 _SEVERAL = re.compile(r"[,;/&+|]|\b(?:and|or)\b")
 

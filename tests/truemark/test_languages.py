@@ -143,6 +143,7 @@ def test_names_are_english_and_codes_stay_where_there_is_none() -> None:
         *(("Mandarin Chinese", "zh"), ("Brazilian Portuguese", "pt"), ("Farsi", "fa")),
         *(("Azerbaijani", "az"), ("Scottish Gaelic", "gd"), ("Latin", "la"), ("Malay", "ms")),
         *(("Uzbek", "uz"), ("Zulu", "zu"), ("tlh", "tlh")),
+        *(("US-English", "en"), ("UK-English", "en"), ("pt-BR", "pt"), ("es-419", "es")),
     ],
 )
 def test_codes_regions_and_names_state_a_language(stated: str, code: str) -> None:
