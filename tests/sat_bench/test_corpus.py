@@ -537,6 +537,11 @@ UNFIT = {
         None,
         "does not know the marks ؟ of this text; try -truth unicode",
     ),
+    "Korean that quotes Chinese": (
+        "비가 온다. 집에 갔다. 문이 닫혔다. 그는 “好。” 라고 했다. 밥을 먹었다. 잤다.",
+        None,
+        None,
+    ),
     "Arabic by unicode": ("وصلنا إلى البيت. أين أخي؟ لم نجد أحدا.", "unicode", None),
     "Greek questions": ("Πού ήσουν χθες; Σε περίμενα. Ήρθες.", None, "no rule knows ; of Greek"),
     "Greek by unicode": ("Πού ήσουν χθες το βράδυ; Σε περίμενα.", "unicode", "try -truth lines"),

@@ -72,6 +72,8 @@ UNSPACED = (
 )
 # A text should have, on average, an end in every so many characters.
 _CHARACTERS_PER_END = 600
+# Outside Europe, marks that a rule does not know count this much against the ends that it finds.
+_OWN_MARKS_WEIGH = 5
 # Length of the longest abbreviation and the character before it, which must not be a letter.
 _LOOK_BACK = max(map(len, ABBREVIATIONS)) + 1
 
@@ -133,7 +135,8 @@ def unfit_rule(text: str, rule: TruthRule) -> str | None:
         if found := marks.search(text):
             return f"no rule knows {found[0]} of {language} as a sentence's end; try -truth lines"
     foreign = _FOREIGN_MARKS.findall(text) if rule != "unicode" else []
-    if not foreign or (script in _EUROPEAN and len(foreign) <= count_ends(text, rule)):
+    weight = 1 if script in _EUROPEAN else _OWN_MARKS_WEIGH
+    if weight * len(foreign) <= count_ends(text, rule):
         return None
     shown = " ".join(dict.fromkeys(foreign))
     return f"the rule {rule} does not know the marks {shown} of this text; try -truth unicode"
