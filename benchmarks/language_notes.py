@@ -21,7 +21,7 @@ from training.world.languages import UNSPACED, plain_code
 from training.world.tune import kept_out
 
 from benchmarks.languages import DOCUMENTS
-from benchmarks.segmenters import write_into
+from benchmarks.segmenters import show
 from sat_bench.defaults import BUNDLED_CORPUS
 from truemark.languages import SCRIPTS, language_outside
 from truemark.tables import Table, render
@@ -107,11 +107,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=Path, metavar="FILE")
     parser.add_argument("--write", type=Path, metavar="GUIDE", help="put the output into a guide")
     options = parser.parse_args()
-    printed = report(options.english, options.sentences)
-    if options.write:
-        write_into(options.write, NAME, printed)
-    else:
-        print(printed, end="")
+    show(report(options.english, options.sentences), NAME, options.write)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from statistics import fmean
 
 from training.world.tune import WRITTEN, kept_out, marked
 
-from benchmarks.segmenters import Measured, measured, write_corpus, write_into
+from benchmarks.segmenters import Measured, measured, show, write_corpus
 from truemark.tables import Table, render
 
 NAME = "languages"
@@ -86,11 +86,7 @@ def main() -> None:
     )
     parser.add_argument("--write", type=Path, metavar="GUIDE", help="put the output into a guide")
     options = parser.parse_args()
-    printed = report(by_language(DOCUMENTS))
-    if options.write:
-        write_into(options.write, NAME, printed)
-    else:
-        print(printed, end="")
+    show(report(by_language(DOCUMENTS)), NAME, options.write)
 
 
 if __name__ == "__main__":

@@ -188,8 +188,11 @@ def report(gold: Path | None) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def write_into(guide: Path, name: str, report: str) -> None:
-    """Put the output between its marks in the guide."""
+def show(report: str, name: str, guide: Path | None) -> None:
+    """Print the output, or put it between its marks in the guide."""
+    if guide is None:
+        print(report, end="")
+        return
     text = read_text(guide)
     if name not in dict(outputs.measurements(text)):
         raise TruemarkError(
@@ -209,10 +212,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, metavar="GUIDE", help="put the output into a guide")
     options = parser.parse_args()
     try:
-        if options.write:
-            write_into(options.write, NAME, report(options.gold))
-        else:
-            print(report(options.gold), end="")
+        show(report(options.gold), NAME, options.write)
     except TruemarkError as error:
         sys.exit(f"error: {error}")
 
