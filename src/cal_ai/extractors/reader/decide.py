@@ -21,8 +21,7 @@ KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
 DAY_KINDS = ("day", "week")
 _WHEN, _DAY, _SETTLES = range(3)  # rows of the words of a look
-_WORTH_A_LOOK, _WORTH_A_CLOSER_LOOK, _MOST_LOOKS = 0.06, 0.4, 8
-_LINES_BEFORE, _LINES_AFTER, _FEW = 6, 8, 0.8  # in a closer look at a time and a day
+_WORTH_A_LOOK, _MOST_LOOKS = 0.06, 8
 _FIRST_WEIGHT = 0.4  # of the first reading; the second look has the rest
 _MOST_CERTAIN, _NEGLIGIBLE = 0.9999, -7.0  # probability, log probability
 _MOST_QUOTED = 4  # lines
@@ -83,34 +82,14 @@ def read_each(network: Network, talks: Sequence[Dialogue]) -> list[Reading]:
 
 
 def read_twice(network: Network, talk: Dialogue, *, new: bool = True) -> Reading:
-    """Read a talk as a whole, then again for each likely candidate; long talks more closely."""
+    """Read a talk as a whole, then again for each likely candidate."""
     candidates = find_candidates(talk)
     encoded = network.marker.encode(talk, candidates)
     proposals = _proposals(candidates, encoded, network.scores(encoded.arrays), new=new)
     if not proposals:
         return Reading(talk, candidates, encoded, (), None)
     scores = network.scores(encoded.looks([proposal.look for proposal in proposals]))
-    for row, proposal in enumerate(proposals):
-        verdict = scores.verdict[row]
-        if proposal.is_pair and _chance(proposal, float(verdict[0])) > _WORTH_A_CLOSER_LOOK:
-            closer = _look_closer(network, talk, candidates.pairs[proposal.place].near)
-            scores.verdict[row] = np.mean([verdict, *closer], axis=0)
     return Reading(talk, candidates, encoded, proposals, scores)
-
-
-def _look_closer(network: Network, talk: Dialogue, near: tuple[int, int]) -> Iterator[FloatArray]:
-    """Yield the verdict on a time and a day with only the lines around them, if these are few."""
-    lines = [talk.mentions[place].line for place in near if place != NONE]
-    first = max(0, min(lines) - _LINES_BEFORE)
-    part = talk.part(first, max(lines) + 1 + _LINES_AFTER)
-    if len(part.lines) < _FEW * len(talk.lines):
-        candidates = find_candidates(part)
-        encoded = network.marker.encode(part, candidates)
-        skipped = sum(mention.line < first for mention in talk.mentions)
-        same = tuple(max(NONE, place - skipped) for place in near)
-        for place in [place for place, pair in enumerate(candidates.pairs) if pair.near == same]:
-            look = encoded.at_pair(candidates, place)
-            yield network.scores(encoded.looks([look])).verdict[0].astype(np.float64)
 
 
 def _proposals(

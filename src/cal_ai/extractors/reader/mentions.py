@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
@@ -14,7 +14,6 @@ from cal_ai.extractors.reader.patterns import Span, overlaps, pattern
 from cal_ai.extractors.reader.reckoning import coming, minute_of, next_nth
 from cal_ai.extractors.reader.spelling import plain
 from cal_ai.extractors.reader.times import Clock, DayPart, find_clocks, find_parts, in_part
-from cal_ai.transcripts.conversation import Transcript
 
 MentionKind = Literal["day", "week", "clock", "until", "part", "length", "shift"]
 Value = date | int | str | tuple[int, int]
@@ -65,15 +64,6 @@ class Dialogue:
     def now(self) -> datetime:
         """The time of speaking on the owner's clock."""
         return self.request.now.replace(tzinfo=None)
-
-    def part(self, first: int, last: int) -> Dialogue:
-        """Return the lines from `first` to before `last` as a conversation."""
-        transcript = Transcript(self.request.transcript.utterances[first:last])
-        here = (mention for mention in self.mentions if first <= mention.line < last)
-        mentions = tuple(replace(mention, line=mention.line - first) for mention in here)
-        return Dialogue(
-            replace(self.request, transcript=transcript), self.lines[first:last], mentions
-        )
 
 
 def read_dialogue(request: Request) -> Dialogue:
