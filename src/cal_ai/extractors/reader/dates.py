@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from cal_ai.extractors.reader import reckoning
-from cal_ai.extractors.reader.patterns import Span, any_of, occurs, overlaps, small, small_pattern
+from cal_ai.extractors.reader.patterns import Span, any_of, matches, overlaps
 from cal_ai.extractors.reader.reckoning import MONTH, NUMBER
 
 _HOLIDAYS = {"mas eve": (12, 24), "mas": (12, 25), "boxing": (12, 26), "nye": (12, 31)}
@@ -225,23 +225,12 @@ _RULES: dict[str, Callable[[re.Match[str], date], Day | None]] = {
     r"|that (?:day|(?=morning|afternoon|evening|night))))(?:\b|(?<= ))": _offset,
 }
 
-# Sentences without any of these name no day and are skipped.
-_ANY_DAY = (
-    r"\d|day|night|morrow|week|month|year|morning|noon|evening|ago\b|back\b|last\b|past\b|arvo"
-    r"|\b(?:mon|tue|wed|thu|fri|sat|sun|eod|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\b"
-    r"|\b(?:januar|februar|march|april|june|july|august|septem|octo|novem|decem|tues|weds|thurs?\b)"
-    r"|mas\b|\bnye\b|valentine|halloween|patrick|following|earlier|fourth"
-)
-
 
 def find_days(text: str, today: date) -> list[Day]:
     """Find the days named in `text`, in order; of overlapping readings the more specific one."""
     days: list[Day] = []
-    if not occurs(_ANY_DAY, text):
-        return days
-    lower = small(text)
     for source, read in _RULES.items():
-        for match in small_pattern(source).finditer(lower):
+        for match in matches(source, text):
             if overlaps(days, *match.span()):
                 continue
             try:

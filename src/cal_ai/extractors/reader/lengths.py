@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cal_ai.extractors.reader.patterns import Span, occurs, overlaps, small, small_pattern
+from cal_ai.extractors.reader.patterns import Span, matches, occurs, overlaps
 from cal_ai.extractors.reader.reckoning import NUMBER, number
 
 
@@ -32,7 +31,6 @@ _LENGTH = (
     r"|(?<=\d)m\b|days?)(?P<half> and a half| and a quarter)?(?: (?:and )?(?P<extra>\d{1,2})"
     r" ?(?:minutes?|m\b)?)?)"
 )
-_UNIT = r"hour|minute|day|week|\d ?[hm]\b"
 _LATER = r"(?:later|back|out|after(?: that)?|behind)"
 _EARLIER = r"(?:earlier|sooner|forward|ahead|up)"
 _BEFORE = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
@@ -64,11 +62,6 @@ _ADDED_BEFORE = (
 _ADDED_AFTER = r"^\s*(?:longer|more|extra)\b"
 
 
-def _matches(source: str, text: str) -> Iterator[re.Match[str]]:
-    if occurs(_UNIT, text):
-        yield from small_pattern(source).finditer(small(text))
-
-
 def _minutes(match: re.Match[str]) -> int:
     """Return the minutes that a match of _LENGTH stands for."""
     count, unit = match["count"], match["unit"]
@@ -87,12 +80,12 @@ def _minutes(match: re.Match[str]) -> int:
 def find_shifts(text: str) -> list[Shift]:
     """Find how far times are moved ("an hour later", "back a week")."""
     shifts: list[Shift] = []
-    for match in _matches(_WEEKS, text):
+    for match in matches(_WEEKS, text):
         days = number(match["count"] or match["count2"]) * (7 if "week" in match[0] else 1)
         sign = -1 if occurs(rf"\b{_EARLIER}\b", match[0]) else 1
         shifts.append(Shift(*match.span(), days=sign * days))
     for source in (_AFTER, _BEFORE, _BY):
-        for match in _matches(source, text):
+        for match in matches(source, text):
             if not overlaps(shifts, *match.span()):
                 sign = -1 if occurs(rf"^{_EARLIER}$", match["way"]) else 1
                 shifts.append(Shift(*match.span(), minutes=sign * _minutes(match)))
@@ -103,7 +96,7 @@ def find_from_now(text: str) -> list[Length]:
     """Find times that are counted from now ("in half an hour")."""
     return [
         Length(*match.span(), _minutes(match))
-        for match in _matches(_AHEAD, text)
+        for match in matches(_AHEAD, text)
         if not match["unit"].startswith("d")
     ]
 
@@ -111,7 +104,7 @@ def find_from_now(text: str) -> list[Length]:
 def find_lengths(text: str) -> list[Length]:
     """Find durations ("for an hour and a half", "a 30-minute call", "half an hour")."""
     lengths = []
-    for match in _matches(_LENGTH, text):
+    for match in matches(_LENGTH, text):
         before, after = match.string[: match.start()], match.string[match.end() :]
         if not occurs(_AWAY_AFTER, after) and not occurs(_AWAY_BEFORE, before):
             added = occurs(_ADDED_AFTER, after) or occurs(_ADDED_BEFORE, before)

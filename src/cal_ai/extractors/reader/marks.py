@@ -16,7 +16,7 @@ from cal_ai.extractors.reader.activities import noun_pattern
 from cal_ai.extractors.reader.candidates import NONE, Candidates
 from cal_ai.extractors.reader.limits import LONG_WORD, stem_of, title_words
 from cal_ai.extractors.reader.mentions import Dialogue, Mention
-from cal_ai.extractors.reader.patterns import small, small_pattern
+from cal_ai.extractors.reader.patterns import matches, small
 from cal_ai.extractors.reader.reckoning import minute_of
 from cal_ai.transcripts.conversation import same_person
 
@@ -214,7 +214,7 @@ class Marker:
         rows = [(SEPARATOR, role, 0, 0, 0, 0), *((piece, role, 0, 0, 0, 0) for piece, _ in name)]
         line = _Line(rows, len(rows), [span for _, span in pieces])
         marks = np.zeros((len(pieces), 4), np.int64)
-        for match in small_pattern(noun_pattern()).finditer(small(text)):
+        for match in matches(noun_pattern(), text):
             first, last = _covered(line.spans, *match.span())
             marks[first:last, 0] = NOUN
         for match in LONG_WORD.finditer(text.lower()):

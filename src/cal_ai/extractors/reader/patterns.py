@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -33,6 +33,11 @@ def small_pattern(source: str) -> re.Pattern[str]:
     """Compile `source`, lowered except for escapes and group names, for texts in small letters."""
     lowered = re.sub(r"(\\.|\(\?P)|[A-Z]", lambda part: part[1] or part[0].lower(), source)
     return re.compile(lowered, re.ASCII)  # enough for English, and a tenth faster
+
+
+def matches(source: str, text: str) -> Iterator[re.Match[str]]:
+    """Find all places in `text` where `source` matches, ignoring case, with small letters."""
+    return small_pattern(source).finditer(small(text))
 
 
 def any_of(words: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from cal_ai.events import ContextEvent
 from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.activities import Kind, kinds, noun_pattern
 from cal_ai.extractors.reader.mentions import Dialogue, Mention
-from cal_ai.extractors.reader.patterns import small, small_pattern
+from cal_ai.extractors.reader.patterns import matches
 from cal_ai.extractors.reader.reckoning import minute_of, monday_of
 from cal_ai.extractors.reader.times import Clock, minutes_ahead
 
@@ -29,7 +29,7 @@ class Slot:
 
 def kind_of(title: str) -> Kind:
     """Return the kind of the last activity that a title names."""
-    nouns = [match["noun"] for match in small_pattern(noun_pattern()).finditer(small(title))]
+    nouns = [match["noun"] for match in matches(noun_pattern(), title)]
     return kinds()[nouns[-1]] if nouns else Kind()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from cal_ai.extractors.reader.patterns import any_of, occurs, pattern
+from cal_ai.extractors.reader.patterns import any_of, pattern
 from cal_ai.extractors.reader.reckoning import MONTH, ONE_TO_TEN
 
 _SHORTHAND = """
@@ -56,16 +56,13 @@ _REWRITTEN = (
     (r"^(\d{1,2})\.([0-5][05])(?=\W*$)", r"\1:\2"),
     (r"\b(make it|say|maybe|about|ok|k) (\d{1,2})\.([0-5][05])\b", r"\1 \2:\3"),
 )
-# Utterances without any of these are skipped.
-_ANY_REWRITTEN = "|".join(source for source, _ in _REWRITTEN)
 
 
 def plain(words: str) -> str:
     """Unify spelling: straight quotes, shorthand written out, clock words as digits."""
     text = " ".join(words.translate(_QUOTES).split())
-    if occurs(_ANY_REWRITTEN, text):
-        for source, replacement in _REWRITTEN:
-            text = pattern(source).sub(replacement, text)
+    for source, replacement in _REWRITTEN:
+        text = pattern(source).sub(replacement, text)
     text = pattern(r"[\w'-]+").sub(_respelt, text)
     text = pattern(_FILLER).sub("", text)
     text = pattern(_LIKE).sub("around ", text)
@@ -211,16 +208,12 @@ _DATES = (
 )
 
 _LOOKALIKES = str.maketrans("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}ıſ\N{KELVIN SIGN}", "IisK")
-# Sentences without any of these name no number and are skipped.
-_ANY_NUMBER = rf"\b(?:{any_of(_ALL_DAY)}|half|quarter|{any_of(_NTH)})\b"
 
 
 def _in_digits(text: str) -> str:
     """Write clock times and days of the month that are said in words as digits."""
     for source in (_FOUR_DIGITS, _THREE_DIGITS):
         text = pattern(source).sub(r"\1\2:\3", text)
-    if not occurs(_ANY_NUMBER, text):
-        return text
     for source in _DATES:
         text = pattern(source).sub(lambda m: f"{m[1]}{_ordinal(_NTH[_small(m[2])])}", text)
     text = pattern(_HUNDRED).sub(lambda m: f"{_ALL_DAY[_small(m[1])]:02d}:00", text)

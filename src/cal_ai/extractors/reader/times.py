@@ -9,7 +9,15 @@ from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from cal_ai.extractors.reader.patterns import Span, any_of, occurs, overlaps, small, small_pattern
+from cal_ai.extractors.reader.patterns import (
+    Span,
+    any_of,
+    matches,
+    occurs,
+    overlaps,
+    small,
+    small_pattern,
+)
 
 Part = Literal["morning", "lunchtime", "afternoon", "evening", "night"]
 
@@ -130,8 +138,6 @@ _PARTS: tuple[tuple[str, Part], ...] = (
     (rf"{_WHOLE}\bevenings?\b|\bafter (?:work|dinner|school)\b", "evening"),
     (r"\btonight\b|(?<=day )nights?\b|(?<=tomorrow )night\b|\b(?:at|this) night\b", "night"),
 )
-# Sentences without any of these name no part of the day and are skipped.
-_ANY_PART = r"morning|noon|evening|night|lunch|first thing|after (?:work|dinner|school)"
 # The hours by the clock that a part of the day has, and what may stand between the two.
 _HOURS: dict[Part, range] = {"morning": range(5, 12), "lunchtime": range(3), "afternoon": range(7)}
 _HOURS |= {"evening": range(5, 12), "night": range(6, 12)}
@@ -170,9 +176,9 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
 
 def _readings(text: str, day_ends: frozenset[int]) -> Iterator[Clock | None]:
     """Yield what may be a clock time; where two overlap, the first one counts."""
-    for match in small_pattern(_RANGE).finditer(text):
+    for match in matches(_RANGE, text):
         yield _range(match, text, day_ends)
-    for match in small_pattern(_UNTIL).finditer(text):
+    for match in matches(_UNTIL, text):
         # "I have time until 5" says nothing about the end of an event.
         if occurs(r"(?:n't|\bnot)\s*$", text[: match.start()]):
             yield _single(match, text)
@@ -180,7 +186,7 @@ def _readings(text: str, day_ends: frozenset[int]) -> Iterator[Clock | None]:
             until, certain = clock_minutes(match["a"])
             yield Clock(*match.span(), None, certain, until, match["zone"] or "")
     for source in (_FIRM_TIME, _LED_TIME, _FOLLOWED, _ALONE):
-        for match in small_pattern(source).finditer(text):
+        for match in matches(source, text):
             yield _single(match, text)
     for end in sorted(day_ends):
         if after_day := small_pattern(_AFTER_DAY).match(text, end):
@@ -237,11 +243,8 @@ def _first_after(start: int, until: int) -> int:
 def find_parts(text: str) -> list[DayPart]:
     """Find parts of the day ("Thursday morning", "after work"), except in greetings."""
     parts: list[DayPart] = []
-    if not occurs(_ANY_PART, text):
-        return parts
-    text = small(text)
     for source, part in _PARTS:
-        for match in small_pattern(source).finditer(text):
+        for match in matches(source, text):
             greeting = occurs(_GREETING, text[: match.start()])
             if not greeting and not overlaps(parts, *match.span()):
                 parts.append(DayPart(*match.span(), part))
