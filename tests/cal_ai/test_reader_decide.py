@@ -151,22 +151,6 @@ def test_a_second_look_marks_its_candidate_and_nothing_else() -> None:
     assert len(network.looks) == len(reading.proposals)
 
 
-def test_a_time_in_a_long_talk_is_looked_at_again_with_the_lines_around_it() -> None:
-    quiet = ["Nothing new here."] * 30
-    network = ByHand(pairs=LIKELY)
-    reading = network.read(*quiet, "Lunch on Friday at 1 pm?", "Fine.", *quiet)
-    lengths = {len(focus) for focus in network.looks}
-    assert len(network.looks) == 2 * len(reading.proposals)
-    assert min(lengths) < max(lengths) / 2
-    assert [it.event.start_time for it in decided(reading)] == [datetime(2026, 3, 6, 13, 0)]
-
-
-def test_a_short_talk_is_not_read_more_closely() -> None:
-    network = ByHand(pairs=LIKELY)
-    reading = network.read("Hello.", "Lunch on Friday at 1 pm?", "Fine.")
-    assert len(network.looks) == len(reading.proposals)
-
-
 def test_readings_of_one_start_are_one_event() -> None:
     assert len(decided(ByHand(pairs=LIKELY).read("Lunch on Friday at 1 pm?", "Friday 1 pm."))) == 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -120,31 +119,9 @@ def _nth_weekday(m: re.Match[str], today: date) -> Day | None:
     return _dated(m, reckoning.nth_weekday(since, weekday, nth, month))
 
 
-def _weekend(m: re.Match[str], today: date) -> Day | None:
-    ahead = 7 if "next" in m[0] else 0
-    saturday = reckoning.monday_of(today) + timedelta(days=5 + ahead)
-    if today.weekday() == 6 and not ahead:
-        saturday = today
-    return Day(*m.span(), day=saturday)
-
-
 def _week(m: re.Match[str], today: date) -> Day | None:
-    words = m[0]
-    ahead = 14 if "after next" in words else 0 if words.startswith(("this", "later")) else 7
+    ahead = 14 if "after next" in m[0] else 7 * ("next" in m[0] or "following" in m[0])
     return Day(*m.span(), week=reckoning.monday_of(today) + timedelta(days=ahead))
-
-
-def _end_of(m: re.Match[str], today: date) -> Day | None:
-    ahead = 1 if m["next"] else 0
-    start = m["side"] in ("beginning", "start", "first")
-    if m["unit"] == "month":
-        year, month = reckoning.month_ahead(today, 1 if start else ahead)
-        day = date(year, month, 1 if start else monthrange(year, month)[1])
-    else:
-        day = reckoning.monday_of(today) + timedelta(days=7 * ahead + (0 if start else 4))
-        if day < today:
-            day += timedelta(days=7)
-    return Day(*m.span(), day=day)
 
 
 def _holiday(m: re.Match[str], today: date) -> Day | None:
@@ -200,8 +177,6 @@ _RULES: dict[str, Callable[[re.Match[str], date], Day | None]] = {
     rf" (?P<anchor>today|now|tomorrow|{_WD})": _ahead,
     rf"\bin (?P<count>{NUMBER}) (?P<unit>weeks?|days?|months?|fortnights?)\b(?P<anchor>)(?:'?"
     rf" time)?": _ahead,
-    r"\b(?P<side>end|beginning|start|first|last day) (?:of )?(?:the |this )?(?P<next>next"
-    r" )?(?P<unit>month|week)\b": _end_of,
     r"\b(?:today|tonight|this (?:morning|afternoon|evening|arvo)|later on today|eod|end of"
     r" (?:the )?day)\b": _dated,
     r"\b(?:(?P<more>(?:the )?day after )?tomorrow)\b": lambda m, today: _dated(
@@ -213,8 +188,8 @@ _RULES: dict[str, Callable[[re.Match[str], date], Day | None]] = {
     rf"|(?P<how>this coming|this|next|coming|every|each|on) )?(?P<wd>{_WD})(?P<week>,?"
     r" (?:of |in )?(?:the )?(?:next week|this week|week after next)| week\b"
     r"| after next\b)?": _relative_weekday,
-    r"\b(?:this|next|the|over the|this coming)? ?weekend\b": _weekend,
-    r"\b(?:the )?week after next|next week|this week|later this week|the following week\b": _week,
+    r"\b(?:(?:the )?week after next|(?:next|this|later this|the following) week"
+    r"|(?:next|this|the) weekend)\b": _week,
     r"\b(?:(?:christ|x)mas(?: eve| day)?|boxing day|nye\b|new year'?s(?: eve| day)?"
     r"|valentine'?s(?: day)?|halloween|st\.? patrick'?s day|fourth of july)(?! (?:party|dinner"
     r"|shopping|tree|cards?|gifts?|presents?))": _holiday,
