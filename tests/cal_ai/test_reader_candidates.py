@@ -112,7 +112,7 @@ def test_the_day_after_counts_from_the_day_spoken_of() -> None:
 
 
 def test_a_time_that_comes_up_twice_is_one_candidate() -> None:
-    found = talk("Friday at 7 pm?", "7 on Friday it is.")
+    found = talk("Friday at 7 pm?", "19:00 on Friday it is.")
     nodes = find_candidates(found).nodes
     assert [(node.kind, len(node.mentions)) for node in nodes] == [("day", 2), ("clock", 2)]
 

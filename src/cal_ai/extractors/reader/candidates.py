@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cal_ai.extractors.reader.limits import TooLong
@@ -56,11 +56,8 @@ def find_candidates(talk: Dialogue) -> Candidates:
     if len(talk.mentions) > _MOST_MENTIONS:  # each time is paired with each day
         raise TooLong
     places: dict[tuple[MentionKind, Value], list[int]] = defaultdict(list)
-    certain = {
-        mention.value for mention in talk.mentions if mention.clock and mention.clock.certain
-    }
     for place, mention in enumerate(talk.mentions):
-        places[mention.kind, _value(mention, certain)].append(place)
+        places[mention.kind, mention.value].append(place)
     nodes = tuple(Node(*key, tuple(mentions)) for key, mentions in places.items())
     times = [NONE, *(place for place, node in enumerate(nodes) if node.kind in _TIMES)]
     days = [NONE, *(place for place, node in enumerate(nodes) if node.kind == "day")]
@@ -72,16 +69,6 @@ def find_candidates(talk: Dialogue) -> Candidates:
     ]
     near = sorted((pair for pair in pairs if pair.apart <= _FARTHEST), key=lambda pair: pair.apart)
     return Candidates(nodes, tuple(near[:_MOST_PAIRS]))
-
-
-def _value(mention: Mention, certain: Container[Value]) -> Value:
-    """Return the value of a mention; "7" is 7 pm where "7 pm" is mentioned too."""
-    if mention.kind == "clock" and mention.clock and not mention.clock.certain:
-        assert isinstance(mention.value, int)
-        late = mention.value + 720
-        if late in certain and mention.value not in certain:
-            return late
-    return mention.value
 
 
 def _pair(mentions: Sequence[Mention], nodes: Sequence[Node], when: int, day: int) -> TimeOnDay:

@@ -37,7 +37,6 @@ _MISSPELT = (
     *("january", "february", "august", "september", "october", "november", "december"),
     *("tomorrow", "tonight", "afternoon", "evening", "morning", "weekend"),
     *("appointment", "meeting", "dentist", "reschedule", "cancel", "calendar", "standup"),
-    *("basketball", "football", "birthday"),
     *("dinner", "lunch", "breakfast", "coffee", "definitely", "perfect", "interview"),
 )
 _NOT_TYPOS = {"mourning", "melting"}
@@ -52,9 +51,6 @@ _REWRITTEN = (
     (r"(?<=\d)\s?[–—]\s?(?=\d)", "-"),
     (r"(?<=\d) ?(?:clock|o clock|bells)\b", " o'clock"),
     (r"\bone[ -]on[ -]one\b", "1:1"),
-    (r"\b(free|up|time|around) 4 (?=[a-z])", r"\1 for "),
-    (r"^(\d{1,2})\.([0-5][05])(?=\W*$)", r"\1:\2"),
-    (r"\b(make it|say|maybe|about|ok|k) (\d{1,2})\.([0-5][05])\b", r"\1 \2:\3"),
 )
 
 
