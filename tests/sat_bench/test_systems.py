@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -34,6 +35,8 @@ DOWNLOADING = ("stanza", "wtpsplit", "wtpsplit-lite")  # their models are elsewh
 THRESHOLDS = grid(0.1, 1.0, 0.1)
 CALLABLES = """
 import re
+import sys
+import threading
 import time
 
 def sentences(text):
@@ -108,6 +111,25 @@ def wordless(text):
 
 def prints(text):
     print("with sk-own-0123456789")
+    return sentences(text)
+
+def prints_in_thread(text):
+    def work():
+        time.sleep(0.1)  # the answer may come first
+        prints(text)
+    thread = threading.Thread(target=work)
+    thread.start()
+    if "Two" not in text:
+        thread.join()
+    return sentences(text)
+
+def prints_bytes(text):
+    sys.stdout.buffer.write("with sk-own-0123456789 é\\n".encode())
+    sys.stdout.buffer.flush()
+    return sentences(text)
+
+def prints_lines(text):
+    sys.stdout.writelines(["with ", "sk-own-0123456789\\n"])
     return sentences(text)
 
 def shuffled(text):
@@ -261,15 +283,34 @@ def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
     assert isinstance(measured, Measured)
 
 
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        ("prints", "One. Two."),
+        ("prints_in_thread", "One."),
+        ("prints_in_thread", "One. Two."),
+        ("prints_bytes", "One."),
+        ("prints_lines", "One."),
+    ],
+)
 def test_what_a_callable_prints_goes_to_standard_error_without_keys(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    function: str,
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
-    [measured] = compare(["py:own_splits:prints"], [talk("One. Two.")])
+    before = set(threading.enumerate())
+    streams_before = sys.stdout, sys.stderr
+    [measured] = compare([f"py:own_splits:{function}"], [talk(text)])
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
     assert isinstance(measured, Measured)
     streams = capsys.readouterr()
     assert streams.out == ""
-    assert "with [key]\n" in streams.err
+    assert "with [key]" in streams.err
+    assert (sys.stdout, sys.stderr) == streams_before
 
 
 def test_an_interrupt_in_a_callable_ends_the_command(folder: Path) -> None:

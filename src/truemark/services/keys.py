@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TextIO
@@ -22,6 +22,7 @@ _keys_of_own_code: ContextVar[tuple[str, ...] | None] = ContextVar(
 )
 _lock = threading.Lock()
 _running: list[object] = []  # one for each block that runs
+_start_as_ever = threading.Thread.start
 
 
 def without_keys(text: str, *, cut: bool = False) -> str:
@@ -51,13 +52,15 @@ def keys_removed_from_errors() -> Iterator[None]:
 def printed_on_stderr() -> Iterator[None]:
     """Send what a user's own code prints in this block to standard error, without keys.
 
-    Other threads print as before: a block may still run in a thread that nobody waits for.
+    So is what the threads print that it starts, for as long as they live. Other threads print as
+    before: a block may still run in a thread that nobody waits for.
     """
     with _lock:
         _running.append(None)
         if not isinstance(sys.stdout, _Routed):
             for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
                 setattr(sys, name, _Routed(stream, sys.stderr))
+        setattr(threading.Thread, "start", _start)  # noqa: B010 - a method, which mypy protects
     token = _keys_of_own_code.set(tuple(_keys()))
     try:
         yield
@@ -69,6 +72,21 @@ def printed_on_stderr() -> Iterator[None]:
                 stream = getattr(sys, name)
                 if not _running and isinstance(stream, _Routed):
                     setattr(sys, name, stream.stream)
+            if not _running:
+                setattr(threading.Thread, "start", _start_as_ever)  # noqa: B010
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start a thread; what it does is the user's own code if that starts it."""
+    if _keys_of_own_code.get() is not None:
+        run = thread.run
+
+        def run_as_own_code() -> None:
+            with printed_on_stderr():
+                run()
+
+        setattr(thread, "run", run_as_own_code)  # noqa: B010
+    _start_as_ever(thread)
 
 
 class _Routed:
@@ -78,6 +96,10 @@ class _Routed:
         self.stream = stream
         self._errors = errors
 
+    @property
+    def buffer(self) -> object:
+        return self.stream.buffer if _keys_of_own_code.get() is None else _RoutedBytes(self)
+
     def write(self, text: str) -> int:
         keys = _keys_of_own_code.get()
         if keys is None:
@@ -86,8 +108,31 @@ class _Routed:
             self._errors.write(without_secrets(text, *keys))
         return len(text)
 
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
     def __getattr__(self, name: str) -> object:
-        return getattr(self.stream, name)
+        return getattr(self.stream if _keys_of_own_code.get() is None else self._errors, name)
+
+
+class _RoutedBytes:
+    """The bytes below a stream; what is written goes where its text goes."""
+
+    def __init__(self, text: _Routed) -> None:
+        self._text = text
+
+    def write(self, data: bytes | bytearray | memoryview) -> int:
+        content = bytes(data)
+        self._text.write(content.decode("utf-8", "replace"))
+        return len(content)
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._text, name)
 
 
 def _keys() -> Iterator[str]:
