@@ -27,6 +27,7 @@ from truemark.jsontext import (
     set_fields,
     to_json,
 )
+from truemark.languages import language_code
 from truemark.signature import data_hash
 
 FORMAT = "truemark.run/1"
@@ -355,7 +356,7 @@ def load_runs(path: str | os.PathLike[str]) -> tuple[Run, ...]:
         raise TruemarkError(f"{path}: not a run record; expected format {FORMAT!r}")
     if named != FORMAT and not named.startswith(FORMAT + "."):
         raise TruemarkError(f"{path}: format {named!r} is newer than {FORMAT!r}; update truemark")
-    run = read_value(Run, content, str(path))
+    run = _with_language_codes(read_value(Run, content, str(path)))
     if "conditions" not in run.signature:
         return (run,)
     conditions = dict.fromkeys(unit.group.get("condition", WRITTEN) for unit in run.units)
@@ -363,6 +364,35 @@ def load_runs(path: str | os.PathLike[str]) -> tuple[Run, ...]:
         return tuple(_one_condition(run, condition) for condition in conditions) or (run,)
     except ValueError as error:  # units that only the name of a condition told apart
         raise TruemarkError(f"{path}: {error}") from None
+
+
+def _with_language_codes(run: Run) -> Run:
+    """Group talks by the code of their language: earlier versions wrote what the header says.
+
+    Other tools may tell languages apart that share a code.
+    """
+    if run.tool != "sat-bench":
+        return run
+    groups = [*(unit.group for unit in run.units), *(part.group for part in run.finding_counts)]
+    stated = {group["language"] for group in groups if "language" in group}
+    codes = {language: language_code(language) or language for language in stated}
+    if all(language == code for language, code in codes.items()):
+        return run
+
+    def coded(group: Mapping[str, str]) -> dict[str, str]:
+        return {
+            name: codes.get(value, value) if name == "language" else value
+            for name, value in group.items()
+        }
+
+    counts = Counter[tuple[str, bool, tuple[tuple[str, str], ...]]]()
+    for part in run.finding_counts:
+        counts[part.kind, part.mistake, tuple(coded(part.group).items())] += part.count
+    return replace(
+        run,
+        units=tuple(replace(unit, group=coded(unit.group)) for unit in run.units),
+        finding_counts=_as_finding_counts(counts),
+    )
 
 
 def _one_condition(run: Run, condition: str) -> Run:
@@ -488,6 +518,12 @@ def finding_counts(run: Run) -> tuple[FindingCount, ...]:
         (finding.kind, finding.mistake, groups.get((finding.unit, finding.repeat), ()))
         for finding in run.findings
     )
+    return _as_finding_counts(counts)
+
+
+def _as_finding_counts(
+    counts: Mapping[tuple[str, bool, tuple[tuple[str, str], ...]], int],
+) -> tuple[FindingCount, ...]:
     return tuple(
         FindingCount(kind, count, dict(group), mistake)
         for (kind, mistake, group), count in counts.items()

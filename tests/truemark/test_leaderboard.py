@@ -16,7 +16,7 @@ from tests.truemark.runs_for_tests import made
 
 from truemark import cli
 from truemark.leaderboard import letters_of, rank
-from truemark.records import Run, load_run, write_run
+from truemark.records import Run, Unit, load_run, write_run
 from truemark.summary import summarise
 from truemark.wording import answer
 
@@ -229,3 +229,30 @@ def test_a_folder_without_scores_is_refused(
     write_run(tmp_path / "a.run.json", made("broken", {"a": ()}))
     assert cli.main(["leaderboard", str(tmp_path)]) == 1
     assert "nothing to rank" in capsys.readouterr().err
+
+
+def test_languages_of_older_records_share_the_columns_of_newer_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    languages = {"old": ("English", "fr-FR"), "new": ("en", "fr")}
+    for name, values in languages.items():
+        run = replace(run_with(name, 8), tool="sat-bench")
+        units = [
+            replace(unit, group={"language": values[number % 2]})
+            for number, unit in enumerate(run.units)
+        ]
+        write_run(tmp_path / f"{name}.run.json", replace(run, units=tuple(units)))
+    assert cli.main(["leaderboard", str(tmp_path), "--format", "json"]) == 0
+    printed = capsys.readouterr().out
+    assert "English" not in printed
+    assert "fr-FR" not in printed
+    old = load_run(tmp_path / "old.run.json")
+    assert {count.group["language"] for count in old.finding_counts} <= {"en", "fr"}
+
+
+def test_groups_of_another_tool_stay_as_it_wrote_them(tmp_path: Path) -> None:
+    units = tuple(
+        Unit(name, 1, group={"language": name}) for name in ("Swiss German", "Austrian German")
+    )
+    write_run(tmp_path / "own.run.json", replace(run_with("own", 8), units=units))
+    assert load_run(tmp_path / "own.run.json").units == units
