@@ -132,6 +132,12 @@ def prints_lines(text):
     sys.stdout.writelines(["with ", "sk-own-0123456789\\n"])
     return sentences(text)
 
+def prints_and_closes(text):
+    print("with sk-own-0123456789")
+    sys.stdout.close()
+    sys.stderr.close()
+    return sentences(text)
+
 def shuffled(text):
     return [(9, 0.5), (3, 0.5)]
 
@@ -291,6 +297,7 @@ def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
         ("prints_in_thread", "One. Two."),
         ("prints_bytes", "One."),
         ("prints_lines", "One."),
+        ("prints_and_closes", "One."),
     ],
 )
 def test_what_a_callable_prints_goes_to_standard_error_without_keys(

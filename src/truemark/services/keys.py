@@ -112,6 +112,10 @@ class _Routed:
         for line in lines:
             self.write(line)
 
+    def close(self) -> None:
+        if _keys_of_own_code.get() is None:  # others still write here
+            self.stream.close()
+
     def __getattr__(self, name: str) -> object:
         return getattr(self.stream if _keys_of_own_code.get() is None else self._errors, name)
 
