@@ -146,6 +146,8 @@ def check(
 
 def _doubt(what: str, run: Run, max_failed: float) -> str | None:
     failed, units = len(failed_units(run)), len(run.units)
+    if not units:
+        return f"{what} has no {unit_nouns(run)[1]}"
     if failed == units or failed > max_failed * units:
         return f"{failed} of {units} {unit_nouns(run)[1]} of {what} failed, too many to tell"
     return None

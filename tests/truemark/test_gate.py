@@ -52,6 +52,10 @@ def test_an_outage_of_the_baseline_is_no_ground_for_a_verdict() -> None:
     assert gate.doubt == "5 of 10 units of the baseline failed, too many to tell"
 
 
+def test_a_run_of_nothing_is_said_to_have_no_units() -> None:
+    assert check(made("new", {}), None, Criteria(fail_under=0.1)).doubt == "the run has no units"
+
+
 @pytest.mark.parametrize(
     ("units", "criteria", "outcome"),
     [
