@@ -285,7 +285,8 @@ FLAGS = (
 IMPORT_FLAGS = (
     Flag(
         "-o",
-        "file or folder to write to; a folder is created if needed and gets a manifest",
+        "file or folder to write to; for several files a folder, which is created if needed and"
+        " gets a manifest",
         "OUT",
         "FILE with the extension .txt",
         parse_path,

@@ -86,7 +86,7 @@ def _import_several(
                 talks = import_transcript(file, target, header, force=force, kept=files)[1:]
             else:
                 talks = load_talks(file)  # a gold file that cannot be read is not copied
-                _check_target(target, files, force=force)
+                _check_target(target, file, files, force=force)
                 write_atomically(target, read_text(file))
         except TruemarkError as error:
             note(f"failed: {error}")
@@ -187,17 +187,22 @@ def import_transcript(
     known = {name.capitalize(): values.get(name, "") for name in HEADER_NAMES}
     content = format_transcript(known | {"Truth": truth}, text)
     talk = parse_transcript(target, content, "plain")
-    _check_target(target, [*kept, *([reference] if reference else [])], force=force)
+    _check_target(target, file, [*kept, *([reference] if reference else [])], force=force)
     write_atomically(target, content)
     remarks = (*remarks, *talk.remarks, *remarks_on_ends(target, talk))
     return target, replace(talk, remarks=remarks)
 
 
-def _check_target(target: Path, sources: Iterable[Path], *, force: bool) -> None:
+def _check_target(target: Path, read: Path, sources: Iterable[Path], *, force: bool) -> None:
+    """Refuse to write over another source, and without force over any file."""
     if not target.exists():
         return
     if any(source.exists() and source.samefile(target) for source in sources):
         raise CorpusError(f"{target}: is read here too and would be lost; choose another -o")
+    if not force and read.exists() and read.samefile(target):
+        raise CorpusError(
+            f"{target}: is the file to import; choose another -o, or add -force to replace it"
+        )
     if not force:
         raise CorpusError(
             f"{target}: already exists; add -force to replace it, or choose another -o"

@@ -351,8 +351,12 @@ FAILING = {
     "not a tokenizer": (["-tokenizer", "talks/ada.txt"], "talks/ada.txt"),
     "import of nothing": (["import", "gone.srt"], "gone.srt: no such file"),
     "import over a file": (
-        ["import", "talks/ada.txt"],
+        ["import", "talks/bob.txt", "-o", "talks/ada.txt"],
         "talks/ada.txt: already exists; add -force",
+    ),
+    "import over the file itself": (
+        ["import", "talks/ada.txt"],
+        "talks/ada.txt: is the file to import; choose another -o",
     ),
 }
 
