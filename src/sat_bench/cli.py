@@ -61,6 +61,7 @@ from truemark.command import (
 from truemark.files import expanded
 
 SWEEP_FLAGS = dict(zip(("-sweep-min", "-sweep-max", "-sweep-step"), DEFAULT_GRID, strict=True))
+_OF_SAT_MODELS = ("-tokenizer", "-quantize", "-overlap", "-weighting", "-runtime")
 _TRUTH = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
 _NEGATIVE_NUMBER = re.compile(r"-\.?\d.*")
 # A comma inside quotes does not end a command.
@@ -602,6 +603,11 @@ def _without_effect(given: Mapping[str, Any]) -> Iterator[str]:
         yield "-threshold has no effect with -sweep"
     if "-models" in given and "-model" in given:
         yield "-model has no effect with -models"
+    if flags := [name for name in given if name in _OF_SAT_MODELS]:
+        from sat_bench.models.systems import is_model_name
+
+        if not any(map(is_model_name, _models(given))):
+            yield from (f"{name} has no effect without a SaT model" for name in flags)
 
 
 class FlagParser(Parser):

@@ -420,6 +420,8 @@ def _certainty_rows(report: Report, result: Result, timed: bool) -> Iterator[Row
 def _remarks(result: Result, options: Options) -> Iterator[str]:
     if options.sweeps and not result.graded:
         yield "has no probabilities, so its sweep is a single point"
+    elif options.thresholds and not result.graded:
+        yield "has no probabilities, so -threshold has no effect"
     if changed_text(result.measurement.loss):
         loss = result.measurement.loss
         yield f"{loss}; its sentences were aligned to the text as far as possible"

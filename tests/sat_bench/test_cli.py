@@ -254,14 +254,31 @@ def test_the_bundled_model_is_used_with_the_threshold_of_its_card_or_its_absence
         (["-sweep-min", "0.1"], "-sweep-min has no effect without -sweep"),
         (["-sweep", "-threshold", "0.1"], "-threshold has no effect with -sweep"),
         (["-models", "sat.onnx"], "-model has no effect with -models"),
+        (["-model", "cmd:cat", "-quantize"], "-quantize has no effect without a SaT model"),
+        (["-models", "cmd:cat", "-overlap=9"], "-overlap has no effect without a SaT model"),
+        (["-model", "cmd:cat", "-threshold", "0.1"], "so -threshold has no effect"),
     ],
-    ids=["grid without a sweep", "threshold with a sweep", "model with models"],
+    ids=[
+        "grid without a sweep",
+        "threshold with a sweep",
+        "model with models",
+        "quantize without a model",
+        "overlap without a model",
+        "threshold without probabilities",
+    ],
 )
 def test_a_flag_without_effect_is_pointed_out(
     model: Path, arguments: list[str], note: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["-model", "sat.onnx", "-corpus", "talks", *arguments]) == 0
     assert note in capsys.readouterr().err
+
+
+def test_a_flag_for_one_of_several_systems_has_an_effect(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["-models", "cmd:cat,sat.onnx", "-corpus", "talks", "-overlap", "9"]) == 0
+    assert "no effect" not in capsys.readouterr().err
 
 
 WRONG = {
