@@ -304,8 +304,8 @@ class Run:
         signature = {name: value for name, value in self.signature.items() if name != "condition"}
         return {
             "tool": self.tool,
+            **condition,  # first: rules may differ because conditions do
             **signature,
-            **condition,
             "empty": f"{rules.empty:g}",
             "weights": f"{rules.weights.precision:g},{rules.weights.recall:g}",
         }

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from tests.truemark.runs_for_tests import made, many
 
-from truemark.comparison import compare
+from truemark.comparison import NotComparableError, compare
 from truemark.counts import Counts
 from truemark.errors import TruemarkError
 from truemark.records import HeldOut, Unit
@@ -175,3 +175,11 @@ def test_a_dash_in_place_of_an_interval_is_explained_where_there_is_one() -> Non
     assert "rules nothing out" in as_text(comparison_sections(compare([some, none])))
     usual = compare([many("old", 2), many("new", 0)])
     assert "rules nothing out" not in as_text(comparison_sections(usual))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_runs_under_two_conditions_are_said_to_differ_in_those(swapped: bool) -> None:
+    bare = replace(many("new", 0), signature={"data": "d1", "rules": "r2", "condition": "bare"})
+    runs = [many("old", 0, signature={"data": "d1"}), bare]
+    with pytest.raises(NotComparableError, match=r"condition is (bare|written), expected"):
+        compare(runs[::-1] if swapped else runs)
