@@ -112,3 +112,9 @@ def test_a_bundled_model_is_found_or_its_absence_told(name: str) -> None:
     else:
         with pytest.raises(ModelError, match=f"{name}: this installation has no bundled model"):
             find_model(name)
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_is_no_folder(name: str) -> None:
+    with pytest.raises(ModelError, match="the name of the model is empty"):
+        find_model(name)

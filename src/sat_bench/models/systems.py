@@ -141,6 +141,8 @@ def find_model(name: str, tokenizer: Path | None = None) -> ModelFiles:
         return _int8_copy(name, find_model(name.removesuffix(INT8_SUFFIX), tokenizer))
     if is_bundled(name):
         return _bundled(name, tokenizer)
+    if not name.strip():
+        raise ModelNotFound("the name of the model is empty")
     path = expanded(name)
     if path.exists():
         model = _only_model(path) if path.is_dir() else path
