@@ -261,6 +261,7 @@ def evaluate(
     """Count the matches of each talk at one threshold, by default the model's."""
     recommended = getattr(model, "threshold", None) if threshold is None else threshold
     used = DEFAULT_THRESHOLD if recommended is None else float(recommended)
+    _check_thresholds([used])
     measurement = _measurement(model, talks, tolerance)
     return Evaluation(used, tuple((talk.id, talk.curve.counts(used)) for talk in measurement.talks))
 
@@ -273,7 +274,19 @@ def sweep(
     weights: Weights = EQUAL_WEIGHTS,
 ) -> tuple[SweepPoint, ...]:
     """Sum the counts at each threshold; sort by weighted score, then F1, then lower threshold."""
+    _check_thresholds(thresholds)
     return ranked(_measurement(model, talks, tolerance).sweep(thresholds, weights))
+
+
+def _check_thresholds(thresholds: Iterable[float]) -> None:
+    for threshold in thresholds:
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
+
+
+def _repeatable(talks: Iterable[Talk]) -> Iterable[Talk]:
+    """Keep talks that can be iterated only once, such as those of a generator."""
+    return tuple(talks) if isinstance(talks, Iterator) else talks
 
 
 def _measurement(
@@ -300,6 +313,8 @@ def compare(
     Without thresholds, each system is measured at its default. The tokenizer is for SaT models that
     are not bundled. The talks are iterated once per system and condition.
     """
+    _check_thresholds(thresholds or ())
+    talks = _repeatable(talks)
     for name in names:
         try:
             system = find_system(
@@ -331,6 +346,7 @@ def measure_system(
 ) -> list[Measured]:
     """Open the system once and measure it under each condition, by default at its threshold."""
     used = tuple(thresholds or (default_threshold(system),))
+    talks = _repeatable(talks) if len(conditions) > 1 else talks
     measured = []
     started, begun_s = datetime.now(UTC), perf_counter()
     with inference.opened(system) as read:

@@ -13,7 +13,13 @@ from testing.measuring import counted
 import sat_bench
 from sat_bench import Segmenter, Talk, compare, evaluate, load_corpus, sweep
 from sat_bench.corpus.talks import CorpusError, find_sentences
-from sat_bench.defaults import BUNDLED_CORPUS, DEFAULT_THRESHOLD, DEFAULT_TOLERANCE, Options
+from sat_bench.defaults import (
+    BUNDLED_CORPUS,
+    DEFAULT_THRESHOLD,
+    DEFAULT_TOLERANCE,
+    WRITTEN,
+    Options,
+)
 from sat_bench.measure import measure
 from sat_bench.models.protocol import Probabilities
 from sat_bench.record import Failed, Measured
@@ -63,6 +69,28 @@ def test_an_evaluation_counts_what_the_segmenter_s_boundaries_match(
         )
     assert dict(evaluation.talks) == with_threshold
     assert evaluation.counts == total(with_threshold.values())
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.5, float("nan")])
+def test_a_threshold_that_is_no_probability_is_refused(
+    segmenter: Segmenter, threshold: float
+) -> None:
+    talks = [talk("a", "One. Two.")]
+    with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
+        evaluate(segmenter, talks, threshold)
+    with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
+        sweep(segmenter, talks, [0.5, threshold])
+    with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
+        list(compare(["cmd:cat"], talks, [threshold]))
+
+
+def test_talks_of_a_generator_are_measured_with_every_system_and_condition() -> None:
+    talks = (talk(name, "One. Two.") for name in "ab")
+    measured = list(compare(["cmd:cat", "cmd:cat"], talks, conditions=(WRITTEN, "lower")))
+    for outcome in measured:
+        assert isinstance(outcome, Measured)
+        assert [one.id for one in outcome.measurement.talks] == ["a", "b"]
+    assert len(measured) == 4
 
 
 def test_a_sweep_equals_an_evaluation_at_each_of_its_thresholds(segmenter: Segmenter) -> None:
