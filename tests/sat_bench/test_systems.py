@@ -138,6 +138,9 @@ def prints_and_closes(text):
     sys.stderr.close()
     return sentences(text)
 
+def mixed(text):
+    return ["One.", 3]
+
 def shuffled(text):
     return [(9, 0.5), (3, 0.5)]
 
@@ -242,6 +245,7 @@ FAULTS = [
     ("py:own_splits:broken", "fails on a text of 9 characters: ValueError: out of luck"),
     ("py:own_splits:broken_number", "answers a value of type BrokenNumber at place 0"),
     ("py:own_splits:wordless", "fails on a text of 9 characters: Wordless"),
+    ("py:own_splits:mixed", "answers 3 at place 1, expected a sentence as before it"),
     ("py:own_splits:shuffled", "answers the end 3 at place 1, expected ends that ascend"),
     ("py:own_splits:infinite", "answers the probability Infinity, expected one from 0 to 1"),
     ("py:own_splits:awaited", "is an async function, expected a plain one"),

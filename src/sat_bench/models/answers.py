@@ -109,6 +109,10 @@ def read_answer(text: str, answer: object) -> Probabilities:
     items = list(answer)
     if all(isinstance(item, str) for item in items):
         return _located(text, items)
+    if isinstance(items[0], str):
+        number = next(place for place, item in enumerate(items) if not isinstance(item, str))
+        found = shown(items[number], without_keys)
+        raise TruemarkError(f"answers {found} at place {number}, expected a sentence as before it")
     return _scored(text, items)
 
 
