@@ -108,6 +108,46 @@ def test_an_event_without_a_title_is_kept_but_makes_no_gold(
     assert opened(desk_of(), 0)["content"]["events"][0]["fields"]["title"] == ""
 
 
+@pytest.mark.parametrize("annotator", [GOLD, "anna"])
+def test_what_makes_no_gold_does_not_hide_the_progress(
+    desk_of: Make, conversations: Path, annotator: str
+) -> None:
+    desk = desk_of(annotator)
+    state = opened(desk, 0)
+    state["content"]["events"][0]["fields"]["title"] = ""
+    said = save(desk, state)
+    done = annotator != GOLD
+    assert (said["left"] == 0) is done
+    assert desk.progress()["said"] == f"{int(done)} of 1 conversations done"
+
+
+def test_a_corrected_sidecar_stays_done(desk_of: Make, conversations: Path) -> None:
+    write_gold(conversations)
+    desk = desk_of()
+    state = opened(desk, 0)
+    state["content"]["events"][0]["fields"]["title"] = "Boiler"
+    said = desk.save(0, Edit("s", 1, state["stamp"], state["content"]))
+    assert said["left"] == 0
+    assert opened(desk_of(), 0)["seen"] == state["places"]
+
+
+def test_a_sidecar_that_cannot_be_read_does_not_count_as_done(
+    desk_of: Make, conversations: Path
+) -> None:
+    write_gold(conversations).write_text("{", encoding="utf-8")
+    desk = desk_of()
+    assert desk.overview()["texts"] == [{"name": NAME, "left": None}]
+    assert desk.progress()["said"] == "0 of 1 conversations done"
+
+
+def test_a_conversation_in_which_nobody_speaks_says_what_is_expected(
+    desk_of: Make, conversations: Path
+) -> None:
+    (conversations / f"{NAME}.txt").write_text("", encoding="utf-8")
+    with pytest.raises(TruemarkError, match=r"expected lines like \[Speaker\]: words"):
+        opened(desk_of(), 0)
+
+
 def test_a_new_draft_replaces_what_nobody_looked_at(desk_of: Make) -> None:
     desk = desk_of()
     state = opened(desk, 0)

@@ -310,7 +310,7 @@ globalThis.shell = (() => {
         return;
       }
     }
-    notice(left() ? "" : `Every ${overview.noun} is done.`);
+    notice(left() || overview.texts[text.number].left ? "" : `Every ${overview.noun} is done.`);
   }
 
   function turn(direction) {
