@@ -115,10 +115,10 @@ def test_what_makes_no_gold_does_not_hide_the_progress(
     desk = desk_of(annotator)
     state = opened(desk, 0)
     state["content"]["events"][0]["fields"]["title"] = ""
-    said = save(desk, state)
-    done = annotator != GOLD
-    assert (said["left"] == 0) is done
-    assert desk.progress()["said"] == f"{int(done)} of 1 conversations done"
+    assert save(desk, state)["problem"].endswith("expected_events[0].title is missing")
+    assert desk.progress()["said"] == "0 of 1 conversations done"
+    assert desk.overview()["texts"] == [{"name": NAME, "left": 1}]
+    assert not (conversations / f"{NAME}.expected.json").exists()
 
 
 def test_a_corrected_sidecar_stays_done(desk_of: Make, conversations: Path) -> None:

@@ -398,7 +398,7 @@ class Desk:
         before: Annotation | None,
         material: Material,
     ) -> str:
-        """Write annotation and gold; return what still prevents the gold from being written."""
+        """Write annotation and gold; return what still prevents the text from being done."""
         mark = f"{self._round}:" if self._round else ""
         new = tuple(f"{mark}{place}" if mark else place for place in edit.seen)
         first = material.places if self._mends_gold(name) and not self._round else ()
@@ -407,12 +407,13 @@ class Desk:
         if self._round:
             left = before.left if before else 0
         path, problem, gold = self.task.gold_path(name), "", None
-        if self.workspace.makes_gold and (left == 0 or self._mends_gold(name)):
+        if left == 0 or self._mends_gold(name):
             try:
-                gold = self.task.gold(name, content)
+                made = self.task.gold(name, content)
+                gold = made if self.workspace.makes_gold else None
             except TruemarkError as error:
                 problem = str(error)
-                left = left if self._round else max(left, 1)  # without its gold it is not done
+                left = left if self._round else max(left, 1)  # it cannot be used, so is not done
         on_disk = file_digest(path) if self.workspace.makes_gold else ""
         known = (on_disk,) if gold is None else (on_disk, content_digest(gold))
         text = self.task.text(name)
