@@ -25,6 +25,7 @@ from cal_ai.labelling import (
 from truemark.errors import TruemarkError
 from truemark.labelling.agreement import agreement_sections, known_agreement
 from truemark.labelling.desk import Desk, Edit
+from truemark.labelling.review import load_review
 from truemark.labelling.storage import GOLD, Workspace
 from truemark.records import Finding, Run, ScoringRules, System, Unit, load_run, write_run
 from truemark.sections import show
@@ -347,6 +348,13 @@ def test_marks_of_a_report_page_are_asked_with_both_events(
         {"title": "Boiler"},
         {"title": "Boiler check"},
     )
+
+
+def test_a_report_page_is_refused_with_what_to_name_instead(conversations: Path) -> None:
+    page = conversations / "page.html"
+    page.write_text("<!doctype html>\n<html lang='en'>", encoding="utf-8")
+    with pytest.raises(TruemarkError, match="press its button Export marks"):
+        load_review(page)
 
 
 def test_what_annotators_agree_on_stands_in_later_records(
