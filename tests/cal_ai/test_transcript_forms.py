@@ -95,6 +95,18 @@ def test_notices_and_media_of_whatsapp_are_left_out() -> None:
     assert form_line(parse_transcript(text)) == "read as WhatsApp export, 2 lines left out"
 
 
+def test_a_line_in_brackets_within_a_chat_of_whatsapp_continues_a_message() -> None:
+    text = (
+        "31/12/2025, 22:00 - Alice: Lunch?\n[Edit]: at noon\n"
+        "31/12/2025, 22:01 - Bob: Yes.\n31/12/2025, 22:02 - Alice: Good.\n"
+    )
+    assert spoken(text) == [
+        ("Alice", "Lunch? [Edit]: at noon"),
+        ("Bob", "Yes."),
+        ("Alice", "Good."),
+    ]
+
+
 def test_a_name_with_a_colon_in_a_notice_of_whatsapp_is_no_speaker() -> None:
     text = (
         '31/12/2025, 22:00 - Alice created group "Plan: Friday"\n'
