@@ -32,7 +32,7 @@ from cal_ai.extractors.choosing import choose_extractor
 from cal_ai.extractors.protocol import Extractor, extract_and_close, identity_of
 from cal_ai.settings import DEFAULT_OWNER, load_settings
 from cal_ai.transcripts.conversation import Transcript
-from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, parse_transcript
+from cal_ai.transcripts.reading import LARGEST_TRANSCRIPT, NOBODY_SPEAKS, parse_transcript
 from truemark.command import note
 from truemark.counts import Counts
 from truemark.errors import TruemarkError, os_reason
@@ -161,7 +161,7 @@ class ConversationTask(Task):
         transcript = parse_transcript(self.text(name))
         if not transcript.utterances:
             file = transcript_path(self.folder, name)
-            raise TruemarkError(f"{file}: no speaker was found; see the formats")
+            raise TruemarkError(f"{file}: {NOBODY_SPEAKS}")
         content, places = self.begin(systems or {}, self._settings(name, transcript))
         remarks: Fields = {}
         questions: list[Fields] = []

@@ -85,6 +85,23 @@ def test_events_are_added_removed_undone_and_survive_a_reload(label: Label, tmp_
     wait_saved(page)
 
 
+def test_a_conversation_without_its_sidecar_is_not_called_done(
+    label: Label, tmp_path: Path
+) -> None:
+    page = label("cal_ai", bundled(tmp_path, "boiler_check"), *READER)
+    fill(page, "Title", "")
+    page.keyboard.press("Escape")
+    page.keyboard.press("y")
+    page.keyboard.press("y")
+    page.wait_for_selector("#saved:has-text('no gold yet')")
+    assert page.locator("#texts").inner_text() == "… boiler_check"
+    assert not page.locator("#notice").is_visible()
+    page.keyboard.press("p")
+    fill(page, "Title", "Boiler check")
+    wait_saved(page)
+    page.wait_for_selector("#progress:has-text('1 of 1 conversations')")
+
+
 def test_two_annotators_and_a_third_who_decides(label: Label, tmp_path: Path) -> None:
     folder = bundled(tmp_path, "boiler_check")
     for name, title in (("anna", "Boiler check"), ("ben", "Boiler service")):

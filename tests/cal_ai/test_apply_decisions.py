@@ -150,6 +150,19 @@ def test_a_new_event_gets_the_time_that_was_said_or_a_stated_assumption(
     assert decision.assumptions == (("their own", assumption) if assumption else ("their own",))
 
 
+@pytest.mark.parametrize("action", ["create", "update"])
+@pytest.mark.parametrize("minute", [0, 30])
+def test_an_event_whose_start_the_clocks_skip_keeps_its_length(action: Action, minute: int) -> None:
+    start, end = datetime(2026, 3, 29, 2, minute), datetime(2026, 3, 29, 3)
+    event = Event(action, "Design review", start, end, confidence="high")
+    decision = deciding(event, REVIEW if action == "update" else None)
+    assert decision.details is not None
+    assert decision.held_back is None
+    assert decision.details.start == at(29, 3, minute)
+    assert decision.details.end == at(29, 4)
+    assert not any("no end was said" in assumption for assumption in decision.assumptions)
+
+
 @pytest.mark.parametrize(
     ("target", "start", "end", "expected", "assumptions"),
     [

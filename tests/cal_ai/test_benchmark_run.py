@@ -365,6 +365,21 @@ def test_a_stored_answer_has_all_that_a_later_scoring_needs(
     assert '"Lunch"' in kept["raw"]
 
 
+def test_samples_without_a_stored_answer_do_not_count_as_replayed(
+    gemini: CommandLine, llm: LoopbackLLM
+) -> None:
+    write_samples(gemini.folder / "samples", 2)
+    llm.set_script(answers_and_summary)
+    first = gemini.benchmark("--format", "json", "--no-summary").json
+    write_sample(gemini.folder / "samples", "crud/new", text="[Alice]: Nobody asked about this.")
+    ran = gemini.benchmark("--extractor", f"replay:{first['answers']}")
+    [line] = [line for line in ran.err.splitlines() if "crud/new" in line]
+    assert "no stored answer" in line
+    assert "replayed" not in line
+    assert "| replayed | 2 of 3 answers, not asked for again |" in gemini.report
+    assert gemini.history[-1]["replayed_count"] == 2
+
+
 def test_a_replayed_run_spends_nothing_and_shows_apart_what_its_answers_took(
     gemini: CommandLine, llm: LoopbackLLM
 ) -> None:

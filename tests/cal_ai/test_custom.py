@@ -57,6 +57,10 @@ def nothing(request):
 def raises(request):
     raise KeyError("title")
 
+def slow(request):
+    time.sleep(0.2)
+    return []
+
 def number(request):
     return 7
 
@@ -178,6 +182,21 @@ def test_a_callable_returns_events_in_each_form(folder: Path, name: str) -> None
     assert event.attendees == (() if name == "events" else ("Bob",))
     assert json.loads(found.raw)["events"]
     assert found.usage is None
+
+
+def test_the_wait_for_other_calls_counts_neither_as_latency_nor_for_the_timeout(
+    folder: Path,
+) -> None:
+    async def run() -> list[Extraction]:
+        extractor = choose_extractor("py:own_extractors:slow", Settings(), timeout_s=0.5)
+        try:
+            calls = [extractor.extract_events(REQUEST) for _ in range(4)]
+            return await asyncio.gather(*calls)
+        finally:
+            await extractor.close()
+
+    latencies_s = [extraction.latency_s or 0.0 for extraction in asyncio.run(run())]
+    assert all(0.15 < latency_s < 0.45 for latency_s in latencies_s), latencies_s
 
 
 @pytest.mark.parametrize("name", ["text", "nothing"])

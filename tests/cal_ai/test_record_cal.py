@@ -137,7 +137,8 @@ def test_replay_turns_stored_answers_into_the_record_they_would_have_left(
     assert again.findings == first.findings
     assert [unit.counts for unit in again.units] == [unit.counts for unit in first.units]
     assert all(unit.replayed for unit in again.units)
-    assert again.notes[1] == "5 of 5 answers are replayed: nothing was spent on them now"
+    # The refused one was not stored.
+    assert again.notes[1] == "4 of 5 answers are replayed: nothing was spent on them now"
 
 
 def test_the_record_can_be_compared_and_checked(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from cal_ai.transcripts.reading import form_line, parse_transcript
@@ -91,6 +93,40 @@ def test_notices_and_media_of_whatsapp_are_left_out() -> None:
     )
     assert spoken(text) == [("Alice", "Lunch? at noon"), ("+44 7700 900123", "Fine.")]
     assert form_line(parse_transcript(text)) == "read as WhatsApp export, 2 lines left out"
+
+
+def test_a_line_in_brackets_within_a_chat_of_whatsapp_continues_a_message() -> None:
+    text = (
+        "31/12/2025, 22:00 - Alice: Lunch?\n[Edit]: at noon\n"
+        "31/12/2025, 22:01 - Bob: Yes.\n31/12/2025, 22:02 - Alice: Good.\n"
+    )
+    assert spoken(text) == [
+        ("Alice", "Lunch? [Edit]: at noon"),
+        ("Bob", "Yes."),
+        ("Alice", "Good."),
+    ]
+
+
+def test_a_name_with_a_colon_in_a_notice_of_whatsapp_is_no_speaker() -> None:
+    text = (
+        '31/12/2025, 22:00 - Alice created group "Plan: Friday"\n'
+        "31/12/2025, 22:00 - Bob changed the group name to “Plan: Monday”\n"
+        '31/12/2025, 22:01 - Tom "T" Jones: "Lunch: at noon"\n'
+    )
+    assert spoken(text) == [('Tom "T" Jones', '"Lunch: at noon"')]
+
+
+@pytest.mark.parametrize("stamp", ["31/12/2025 à 22:01", "31.12.2025 klo 22.01"])
+def test_a_word_may_stand_between_date_and_time_of_whatsapp(stamp: str) -> None:
+    transcript = parse_transcript(f"{stamp} - Alice: Lunch?\n{stamp} - Bob: Yes.\n")
+    assert transcript.speakers == ("Alice", "Bob")
+    assert transcript.dating is not None
+    assert transcript.dating.last == datetime(2025, 12, 31, 22, 1)
+
+
+def test_a_dash_before_the_name_in_subtitles_is_no_part_of_it() -> None:
+    text = "1\n00:00:01,000 --> 00:00:03,000\n- Alice: Lunch - at noon?\n- Bob: Yes.\n- Fine.\n"
+    assert spoken(text) == [("Alice", "Lunch - at noon?"), ("Bob", "Yes. - Fine.")]
 
 
 def test_an_export_of_an_iphone_with_media_is_one_of_whatsapp() -> None:

@@ -25,6 +25,7 @@ from cal_ai.labelling import (
 from truemark.errors import TruemarkError
 from truemark.labelling.agreement import agreement_sections, known_agreement
 from truemark.labelling.desk import Desk, Edit
+from truemark.labelling.review import load_review
 from truemark.labelling.storage import GOLD, Workspace
 from truemark.records import Finding, Run, ScoringRules, System, Unit, load_run, write_run
 from truemark.sections import show
@@ -106,6 +107,46 @@ def test_an_event_without_a_title_is_kept_but_makes_no_gold(
     assert said["problem"] == f"{NAME}.expected.json: expected_events[0].title is missing"
     assert not (conversations / f"{NAME}.expected.json").exists()
     assert opened(desk_of(), 0)["content"]["events"][0]["fields"]["title"] == ""
+
+
+@pytest.mark.parametrize("annotator", [GOLD, "anna"])
+def test_what_makes_no_gold_does_not_hide_the_progress(
+    desk_of: Make, conversations: Path, annotator: str
+) -> None:
+    desk = desk_of(annotator)
+    state = opened(desk, 0)
+    state["content"]["events"][0]["fields"]["title"] = ""
+    assert save(desk, state)["problem"].endswith("expected_events[0].title is missing")
+    assert desk.progress()["said"] == "0 of 1 conversations done"
+    assert desk.overview()["texts"] == [{"name": NAME, "left": 1}]
+    assert not (conversations / f"{NAME}.expected.json").exists()
+
+
+def test_a_corrected_sidecar_stays_done(desk_of: Make, conversations: Path) -> None:
+    write_gold(conversations)
+    desk = desk_of()
+    state = opened(desk, 0)
+    state["content"]["events"][0]["fields"]["title"] = "Boiler"
+    said = desk.save(0, Edit("s", 1, state["stamp"], state["content"]))
+    assert said["left"] == 0
+    assert opened(desk_of(), 0)["seen"] == state["places"]
+
+
+def test_a_sidecar_that_cannot_be_read_does_not_count_as_done(
+    desk_of: Make, conversations: Path
+) -> None:
+    write_gold(conversations).write_text("{", encoding="utf-8")
+    desk = desk_of()
+    assert desk.overview()["texts"] == [{"name": NAME, "left": None}]
+    assert desk.progress()["said"] == "0 of 1 conversations done"
+
+
+def test_a_conversation_in_which_nobody_speaks_says_what_is_expected(
+    desk_of: Make, conversations: Path
+) -> None:
+    (conversations / f"{NAME}.txt").write_text("", encoding="utf-8")
+    with pytest.raises(TruemarkError, match=r"expected lines like \[Speaker\]: words"):
+        opened(desk_of(), 0)
 
 
 def test_a_new_draft_replaces_what_nobody_looked_at(desk_of: Make) -> None:
@@ -307,6 +348,13 @@ def test_marks_of_a_report_page_are_asked_with_both_events(
         {"title": "Boiler"},
         {"title": "Boiler check"},
     )
+
+
+def test_a_report_page_is_refused_with_what_to_name_instead(conversations: Path) -> None:
+    page = conversations / "page.html"
+    page.write_text("<!doctype html>\n<html lang='en'>", encoding="utf-8")
+    with pytest.raises(TruemarkError, match="press its button Export marks"):
+        load_review(page)
 
 
 def test_what_annotators_agree_on_stands_in_later_records(

@@ -116,7 +116,7 @@ def _new_span(event: Event, zone: ZoneInfo | None, assumptions: list[str]) -> _S
     if event.start_time is None:
         return None
     start = _local(event.start_time, zone, assumptions)
-    end = _local(event.end_time, zone, assumptions) if event.end_time else start
+    end = _end(event, start, zone, assumptions) or start
     if _begins_day(start) and end == start:
         assumptions.append("no time of day was said: it is entered as an all-day event")
         return start, midnight(start.date() + timedelta(days=1), zone), True
@@ -132,7 +132,7 @@ def _changed_span(
 ) -> _Span:
     """Return the span after a change; start or end stay as they are if no new one is known."""
     start = _local(event.start_time, zone, assumptions) if event.start_time else old.start
-    end = _local(event.end_time, zone, assumptions) if event.end_time else None
+    end = _end(event, start, zone, assumptions)
     if end is None and event.start_time is None:
         return old.start, old.end, old.all_day
     if end is not None and end != start:
@@ -148,6 +148,20 @@ def _changed_span(
     length = old.end.astimezone(UTC) - old.start.astimezone(UTC)
     assumptions.append(f"no end was said: it keeps its length of {_length(length)}")
     return start, later(start, length), False
+
+
+def _end(
+    event: Event, start: datetime, zone: ZoneInfo | None, assumptions: list[str]
+) -> datetime | None:
+    """Return the end that was said; if the clocks skip the start alone, the length is kept."""
+    said = event.end_time
+    if said is None:
+        return None
+    end, begin = _local(said, zone, assumptions), event.start_time
+    if begin is None or begin.tzinfo or said.tzinfo or begin >= said or start < end:
+        return end
+    assumptions.append(f"it keeps its length of {_length(said - begin)}")
+    return later(start, said - begin)
 
 
 def _one_hour(start: datetime, assumptions: list[str]) -> _Span:

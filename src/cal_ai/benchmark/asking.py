@@ -164,7 +164,10 @@ async def _answer(plan: Plan, sample: Sample, repeat: int, fingerprint: str) -> 
             )
             store.keep(recorded)
     if isinstance(answer, CallFailed):
-        waited_s = 0.0 if replayed else time.perf_counter() - begun_s
+        waited_s = 0.0
+        if not replayed:
+            measured_s = answer.latency_s
+            waited_s = time.perf_counter() - begun_s if measured_s is None else measured_s
         spent = Spent(waited_s, answer.attempts, answer.usage, replayed)
         return Failed(sample, answer.reason, spent, repeat)
     usage = answer.usage

@@ -152,7 +152,7 @@ def _notes(results: Sequence[Result], folder: Path) -> Iterator[str]:
     without = sum(isinstance(result, Unscored) for result in results)
     if without:
         yield f"{without} without sidecar, extracted and not scored"
-    replayed = sum(result.spent.replayed for result in results)
+    replayed = sum(result.spent.is_stored_answer for result in results)
     if replayed:
         answers = f"{replayed} of {len(results)} answers"
         yield f"{answers} are replayed: nothing was spent on them now"

@@ -83,7 +83,7 @@ def finish(plan: Plan, results: tuple[Result, ...], seconds: float) -> Finished:
     """Record and summarise the results of a run."""
     price = price_of(plan.extractor)
     run = record_run(plan, results, seconds)
-    replayed = [result for result in results if result.spent.replayed]
+    replayed = [result for result in results if result.spent.is_stored_answer]
     return Finished(
         plan=plan,
         results=results,
@@ -209,7 +209,7 @@ def progress_line(number: int, of: int, result: Result) -> str:
     if result.repeat:
         name += f" #{result.repeat + 1}"
     took = f"{result.spent.latency_s:.1f}s"
-    took = f"replayed, {took} then" if result.spent.replayed else took
+    took = f"replayed, {took} then" if result.spent.is_stored_answer else took
     return f"[{number}/{of}] {name}... {status} ({took})"
 
 

@@ -33,6 +33,11 @@ class Spent:
     usage: Usage | None
     replayed: bool = False
 
+    @property
+    def is_stored_answer(self) -> bool:
+        """Whether an answer was replayed; a replay has none for a sample nobody asked about."""
+        return self.replayed and self.attempts > 0
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date
 from itertools import islice
 from typing import TypeVar
@@ -54,25 +54,42 @@ class CallableExtractor:
         return {"source": source_checksum(self._function)[:12]}
 
     async def extract_events(self, request: Request) -> Extraction:
-        with keys_removed_from_errors():
-            return _extraction(await self._within_timeout(request))
+        limit = asyncio.timeout(None)
+        try:
+            with keys_removed_from_errors():
+                extraction = _extraction(await self._within(limit, request))
+        except CallFailed as failure:
+            failure.latency_s = self._passed_s(limit)
+            raise
+        return replace(extraction, latency_s=self._passed_s(limit))
 
     async def close(self) -> None:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._loop = None
 
-    async def _within_timeout(self, request: Request) -> str:
+    async def _within(self, limit: asyncio.Timeout, request: Request) -> str:
         try:
-            async with asyncio.timeout(self._timeout_s):
-                return await self._call(request)
+            async with limit:
+                return await self._call(request, limit)
         except TimeoutError:
             raise CallFailed(f"no answer within {self._timeout_s:g} s") from None
 
-    async def _call(self, request: Request) -> str:
+    def _start(self, limit: asyncio.Timeout) -> None:
+        limit.reschedule(asyncio.get_running_loop().time() + self._timeout_s)
+
+    def _passed_s(self, limit: asyncio.Timeout) -> float:
+        """Return the seconds since the call began, without the wait for its turn."""
+        now_s = asyncio.get_running_loop().time()
+        return now_s - (limit.when() or now_s) + self._timeout_s
+
+    async def _call(self, request: Request, limit: asyncio.Timeout) -> str:
+        """Call the callable when it is its turn, and begin to count the time only then."""
         if inspect.iscoroutinefunction(self._function):
+            self._start(limit)
             return await self._in_loop(self._function(request))
         async with self._turn:
+            self._start(limit)
             returned = await _in_thread(lambda: self._returned(request))
         return returned if isinstance(returned, str) else await self._in_loop(returned)
 

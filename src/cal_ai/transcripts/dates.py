@@ -14,7 +14,7 @@ from itertools import pairwise
 
 _STAMP = re.compile(
     r"[\s\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]*(?:[\[(]\s*)?"
-    r"(\d{1,4})[-./]\s?(\d{1,2})[-./]\s?(\d{1,4})\.?[T,\s]\s*"
+    r"(\d{1,4})[-./]\s?(\d{1,2})[-./]\s?(\d{1,4})\.?[T,\s]\s*(?:(?:à|klo)\s+)?"
     r"(\d{1,2})[:.](\d{2})(?:[:.]\d{2})?(?:\s?([AaPp])\.?\s?[Mm]\b)?"
 )
 DAY_FIRST, MONTH_FIRST = "day/month/year", "month/day/year"

@@ -23,17 +23,18 @@ def parse_transcript(text: str) -> Transcript:
     """Split a conversation into utterances.
 
     The first lines tell subtitles, and a single line `[Name]: text` settles the form of any other
-    text. Otherwise the form that most lines have is taken.
+    text, unless it is within a chat of WhatsApp. Otherwise the form that most lines have is taken.
     """
     lines = split_lines(text)
     if (form := subtitles.subtitle_form(lines)) is not None:
         words, starts = subtitles.read_cues(lines)
         return gather(words, starts, form)
-    if starts := _find_starts(lines, brackets.speaker_of):
+    chat = _find_starts(lines, whatsapp.speaker_of)
+    if len(starts := _find_starts(lines, brackets.speaker_of)) > _line_count(chat):
         return gather(lines, starts, BRACKETS)
     # Of forms that equally many lines have, the first one is taken.
     readings = (
-        (whatsapp.FORM, _find_starts(lines, whatsapp.speaker_of)),
+        (whatsapp.FORM, chat),
         (clock.FORM, _find_starts(lines, clock.speaker_of)),
         (captions.FORM, captions.find_starts(lines)),
         (names.FORM, _find_starts(lines, names.speaker_of)),

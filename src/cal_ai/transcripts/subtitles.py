@@ -52,7 +52,8 @@ def _voices(line: str) -> list[tuple[str | None, str]]:
     before, *parts = _VOICE.split(line)
     voices: list[tuple[str | None, str]] = []
     if words := _plain(before):
-        said = brackets.speaker_of(words) or names.speaker_of(words)
+        named = words.lstrip("-–— ")  # subtitles mark a change of speaker by a dash
+        said = brackets.speaker_of(named) or names.speaker_of(named)
         voices.append(said or (None, words))
     for name, words in zip(parts[::2], parts[1::2], strict=True):
         voices.append((html.unescape(name).strip(), _plain(words)))

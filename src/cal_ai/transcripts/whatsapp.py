@@ -12,9 +12,11 @@ import re
 FORM = "WhatsApp export"
 _DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\.?"
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
+# French and Finnish phones put a word between date and time: `31/12/25 à 22:01`.
+_BETWEEN = r",?\s+(?:(?:à|klo)\s+)?"
 _MARKS = "[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]*"
 _STAMP = re.compile(
-    rf"{_MARKS}(?:\[{_DATE},?\s+{_TIME}\]\s+|{_DATE},?\s+{_TIME}\s+[-–]\s+){_MARKS}"
+    rf"{_MARKS}(?:\[{_DATE}{_BETWEEN}{_TIME}\]\s+|{_DATE}{_BETWEEN}{_TIME}\s+[-–]\s+){_MARKS}"
 )
 _SPEAKER = re.compile(r"([^:：\n]{1,60})[:：]\s")
 _WRITTEN_BY_WHATSAPP = "\u200e"
@@ -39,9 +41,14 @@ def speaker_of(line: str) -> tuple[str | None, str] | None:
         return None
     rest = line[stamp.end() :]
     speaker = _SPEAKER.match(rest + " ")
-    if speaker is None:
+    if speaker is None or _is_cut_quotation(speaker[1]):
         return None, ""
     words = without_tag(rest[speaker.end() :])
     if words.startswith(_WRITTEN_BY_WHATSAPP) or _NOTICE.fullmatch(words):
         return None, ""
     return speaker[1].strip("~ \u202f\xa0"), words
+
+
+def _is_cut_quotation(text: str) -> bool:
+    """Whether a quotation is open, as before the colon of `Alice created group "Plan: Friday"`."""
+    return text.count('"') % 2 == 1 or text.count("“") > text.count("”")

@@ -202,7 +202,11 @@ class Desk:
             draft, annotation = self.workspace.read_draft(name), self.workspace.read(name)
             if draft is None or annotation is None or draft.text != self._digest(name):
                 continue
-            for system, counts in self.task.counts(name, draft.systems, annotation.content).items():
+            try:
+                counted = self.task.counts(name, draft.systems, annotation.content)
+            except TruemarkError:
+                continue  # what prevents its gold from being written is said when it is saved
+            for system, counts in counted.items():
                 rows.setdefault(system, []).append(counts)
         return rows
 
@@ -231,7 +235,8 @@ class Desk:
             annotation = self.workspace.read(name)
             if annotation is not None:
                 return annotation.left
-            return 0 if self._mends_gold(name) and not self._round else None
+            is_done = self._mends_gold(name) and not self._round
+            return 0 if is_done and self.task.read_gold(name) is not None else None
         except TruemarkError:
             return None  # reported when the text is opened
 
@@ -393,19 +398,22 @@ class Desk:
         before: Annotation | None,
         material: Material,
     ) -> str:
-        """Write annotation and gold; return what still prevents the gold from being written."""
+        """Write annotation and gold; return what still prevents the text from being done."""
         mark = f"{self._round}:" if self._round else ""
         new = tuple(f"{mark}{place}" if mark else place for place in edit.seen)
-        seen = tuple(dict.fromkeys((*(before.seen if before else ()), *new)))
+        first = material.places if self._mends_gold(name) and not self._round else ()
+        seen = tuple(dict.fromkeys((*(before.seen if before else first), *new)))
         left = len(set(material.places) - set(seen))
         if self._round:
             left = before.left if before else 0
         path, problem, gold = self.task.gold_path(name), "", None
-        if self.workspace.makes_gold and (left == 0 or self._mends_gold(name)):
+        if left == 0 or self._mends_gold(name):
             try:
-                gold = self.task.gold(name, content)
+                made = self.task.gold(name, content)
+                gold = made if self.workspace.makes_gold else None
             except TruemarkError as error:
                 problem = str(error)
+                left = left if self._round else max(left, 1)  # it cannot be used, so is not done
         on_disk = file_digest(path) if self.workspace.makes_gold else ""
         known = (on_disk,) if gold is None else (on_disk, content_digest(gold))
         text = self.task.text(name)

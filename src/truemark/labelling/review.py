@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from truemark.errors import TruemarkError
 from truemark.files import read_text
 from truemark.jsontext import parse_json, read_value
 from truemark.records import Finding, Run, ScoringRules, System, load_run
@@ -23,7 +24,12 @@ class Marks:
 
 def load_review(path: Path) -> Run:
     """Load a run record, or make a run that has the marked mistakes of a report page."""
-    content = parse_json(read_text(path), str(path))
+    text = read_text(path)
+    if text.lstrip()[:9].lower() in ("<!doctype", "<html"):
+        raise TruemarkError(
+            f"{path}: is a page; press its button Export marks, and name the file that it saves"
+        )
+    content = parse_json(text, str(path))
     if not isinstance(content, dict) or content.get("format") != MARKS_FORMAT:
         return load_run(path)
     marks = read_value(Marks, content, str(path))

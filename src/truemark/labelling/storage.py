@@ -188,7 +188,7 @@ def read_annotations(folder: Path, *, done_only: bool = False) -> dict[str, Anno
         if annotation.done:
             annotations[below.with_suffix("").as_posix()] = annotation
         elif not done_only:
-            raise TruemarkError(f"{file}: {annotation.left} places were not looked at yet")
+            raise TruemarkError(f"{file}: is not done yet: finish it on its label page")
     return annotations
 
 

@@ -92,7 +92,7 @@ globalThis.shell = (() => {
     }
     for (const place of places) unsent.delete(place);
     text.stamp = said.stamp;
-    const problem = said.problem ? `saved; no gold yet: ${said.problem}` : "";
+    const problem = said.problem ? `saved; ${overview.annotator ? "not done" : "no gold"} yet: ${said.problem}` : "";
     if (!waiting) say(problem || "saved", Boolean(problem));
     const before = overview.texts[text.number].left;
     overview.texts[text.number].left = said.left;
@@ -310,7 +310,7 @@ globalThis.shell = (() => {
         return;
       }
     }
-    notice(left() ? "" : `Every ${overview.noun} is done.`);
+    notice(left() || overview.texts[text.number].left ? "" : `Every ${overview.noun} is done.`);
   }
 
   function turn(direction) {
