@@ -234,6 +234,8 @@ def _new_events(reading: Reading) -> Iterator[Found]:
         mentioned = {talk.mentions[place].line for place in pair.near if place != NONE}
         others = _others(talk, sorted({*lines, *mentioned}))
         event = _timed("create", with_whom(title, others), span, talk)
+        if when is not None and when.clock is not None and not when.clock.certain:
+            surely /= 1 + float(np.exp(-abs(verdict[1])))  # before or after noon
         chance = surely * _chance(proposal, float(verdict[0]))
         yield Found(replace(event, attendees=others), chance, lines)
 

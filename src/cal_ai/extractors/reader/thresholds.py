@@ -3,7 +3,7 @@
 from cal_ai.extractors.reader.decide import Levels, Thresholds
 
 THRESHOLDS = Thresholds(
-    create=Levels(found=0.85, medium=0.85, high=0.981),
-    update=Levels(found=0.6, medium=0.603, high=0.73),
-    delete=Levels(found=0.5, medium=0.51, high=0.589),
+    create=Levels(found=0.8, medium=0.801, high=0.965),
+    update=Levels(found=0.4, medium=0.442, high=0.55),
+    delete=Levels(found=0.4, medium=0.413, high=0.595),
 )

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from cal_ai.extractors.reader.activities import kinds, noun_pattern
+from cal_ai.extractors.reader.activities import kinds
 from cal_ai.extractors.reader.marks import IntArray
-from cal_ai.extractors.reader.patterns import occurs, small, words
+from cal_ai.extractors.reader.patterns import small, words
 from cal_ai.extractors.reader.spans import kind_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,10 +24,8 @@ _BEFORE = re.compile(
     r"|remind me (?:of|about|to))\s+)+",
     re.I,
 )
-_PLACE = r"\b(?:at|on) ?(?:(?:the|my|your|our|his|her|their) ?)?$"  # before the name of one
-_PLACES_COUNT = 0.02  # as titles, beside other words
 # An event can be agreed whatever it is called: how much the share of titles that agree counts.
-_DOUBT, _DOUBT_ABOUT_ACTIVITY = 0.5, 0.2
+_DOUBT = 0.5
 _SMALL_WORDS = words("a an the of to for with at on in and my your our his her their")
 
 
@@ -40,14 +38,12 @@ def choose_title(lines: Sequence[str], origins: IntArray, scores: FloatArray) ->
     for first, last, chance in _spans(origins, scores):
         line, start, _ = origins[first]
         title = _as_title(lines[line][start : origins[last][2]])
-        is_place = occurs(_PLACE, lines[line][:start]) and not occurs(noun_pattern(), title)
-        chances[title] = chances.get(title, 0.0) + chance * (_PLACES_COUNT if is_place else 1)
+        chances[title] = chances.get(title, 0.0) + chance
     if not chances:
         return _UNNAMED, 0.0
     best = max(chances, key=lambda title: chances[title])
     agreed = sum(chance for title, chance in chances.items() if agree(title, best))
-    share = min(1.0, agreed / sum(chances.values()))
-    return best, share ** (_DOUBT_ABOUT_ACTIVITY if occurs(noun_pattern(), best) else _DOUBT)
+    return best, min(1.0, agreed / sum(chances.values())) ** _DOUBT
 
 
 def _spans(origins: IntArray, scores: FloatArray) -> Iterator[tuple[int, int, float]]:
