@@ -12,27 +12,25 @@ from cal_ai.extractors.reader.patterns import any_of
 class Kind:
     """The usual length of an activity, and the hour at which it starts if only the day is known.
 
-    `hour` is None if there is no usual time. A title that is only a `shared` activity gets the
-    other person's name.
+    `hour` is None if there is no usual time.
     """
 
     minutes: int = 60
     hour: int | None = None
     all_day: bool = False
-    shared: bool = False
 
 
 # Minutes, the usual hour if there is one, other properties; then the nouns.
 _KINDS = """
-    30 shared = call, phone call, video call, zoom, facetime, skype, video chat, phone chat,
+    30 = call, phone call, video call, zoom, facetime, skype, video chat, phone chat,
         phone screen, 1:1, sync, sync-up, syncup, huddle;
-    60 shared = meeting, meet-up, meetup, get-together, hangout, catch-up, catchup, check-in,
+    60 = meeting, meet-up, meetup, get-together, hangout, catch-up, catchup, check-in,
         checkin, touch base, discussion, chat, working session;
-    60 8 shared = breakfast;
-    60 10 shared = coffee, coffee chat, coffee date, tea, cuppa;
-    60 12 shared = lunch, lunch date;
-    90 11 shared = brunch;
-    120 19 shared = dinner, supper, date night, happy hour, drinks, beers, a beer, a drink,
+    60 8 = breakfast;
+    60 10 = coffee, coffee chat, coffee date, tea, cuppa;
+    60 12 = lunch, lunch date;
+    90 11 = brunch;
+    120 19 = dinner, supper, date night, happy hour, drinks, beers, a beer, a drink,
         cocktails, pizza, sushi, tacos, ramen, karaoke, poker, trivia, date;
     15 9 = standup, stand-up, daily, scrum;
     60 = review, retro, retrospective, demo, presentation, planning, kickoff, kick-off, brainstorm,
@@ -85,7 +83,7 @@ def kinds() -> dict[str, Kind]:
 
 def _kind(usual: str) -> Kind:
     minutes, *hour = (int(word) for word in usual.split() if word.isdecimal())
-    return Kind(minutes, hour[0] if hour else None, "all-day" in usual, "shared" in usual)
+    return Kind(minutes, hour[0] if hour else None, "all-day" in usual)
 
 
 @cache

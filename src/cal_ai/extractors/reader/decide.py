@@ -15,7 +15,7 @@ from cal_ai.extractors.reader.marks import Encoded, Look
 from cal_ai.extractors.reader.mentions import Dialogue
 from cal_ai.extractors.reader.network import Logits, Network
 from cal_ai.extractors.reader.spans import Slot, changed_span, new_span
-from cal_ai.extractors.reader.titles import FloatArray, agree, choose_title, log_softmax, with_whom
+from cal_ai.extractors.reader.titles import FloatArray, agree, choose_title, log_softmax
 
 KEEP, DELETE, UPDATE = range(3)
 WHEN_KINDS = ("clock", "until", "part", "length", "shift")
@@ -233,7 +233,7 @@ def _new_events(reading: Reading) -> Iterator[Found]:
         lines = _settling(reading.encoded, proposal.look, words)
         mentioned = {talk.mentions[place].line for place in pair.near if place != NONE}
         others = _others(talk, sorted({*lines, *mentioned}))
-        event = _timed("create", with_whom(title, others), span, talk)
+        event = _timed("create", title, span, talk)
         if when is not None and when.clock is not None and not when.clock.certain:
             surely /= 1 + float(np.exp(-abs(verdict[1])))  # before or after noon
         chance = surely * _chance(proposal, float(verdict[0]))

@@ -3,7 +3,7 @@
 from cal_ai.extractors.reader.decide import Levels, Thresholds
 
 THRESHOLDS = Thresholds(
-    create=Levels(found=0.8, medium=0.801, high=0.965),
+    create=Levels(found=0.8, medium=0.801, high=0.964),
     update=Levels(found=0.4, medium=0.442, high=0.55),
-    delete=Levels(found=0.4, medium=0.413, high=0.595),
+    delete=Levels(found=0.8, medium=0.803, high=0.803),
 )

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from cal_ai.extractors.reader.activities import kinds
 from cal_ai.extractors.reader.marks import IntArray
 from cal_ai.extractors.reader.patterns import small, words
-from cal_ai.extractors.reader.spans import kind_of
 
 FloatArray = npt.NDArray[np.float64]
 FAR = -1e9  # the score of what is impossible
@@ -42,6 +41,8 @@ def choose_title(lines: Sequence[str], origins: IntArray, scores: FloatArray) ->
     if not chances:
         return _UNNAMED, 0.0
     best = max(chances, key=lambda title: chances[title])
+    if small(best) in kinds():  # right whatever else the event is called
+        return best, 1.0
     agreed = sum(chance for title, chance in chances.items() if agree(title, best))
     return best, min(1.0, agreed / sum(chances.values())) ** _DOUBT
 
@@ -74,13 +75,6 @@ def agree(title: str, other: str) -> bool:
     """Whether the words of one title contain those of the other."""
     first, second = (set(small(text).split()) - _SMALL_WORDS for text in (title, other))
     return first <= second or second <= first
-
-
-def with_whom(title: str, others: Sequence[str]) -> str:
-    """Add the one other person to a title that is only an activity ("Lunch with Bob")."""
-    if len(others) != 1 or small(title) not in kinds() or not kind_of(title).shared:
-        return title
-    return f"{title} with {others[0]}"
 
 
 def log_softmax(scores: FloatArray) -> FloatArray:
