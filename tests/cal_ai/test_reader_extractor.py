@@ -35,14 +35,14 @@ LUNCH = request("[Bob]: Lunch tomorrow at noon at Luigi's?\n[Alice]: Yes, see yo
 
 def test_a_plain_agreement_is_an_event_with_the_lines_that_settle_it() -> None:
     [event] = read_events(LUNCH)
-    assert (event.action, event.title) == ("create", "Lunch with Bob")
+    assert (event.action, event.title) == ("create", "Lunch")
     assert event.start_time == datetime(2026, 3, 5, 12, 0)
     assert "Bob: Lunch tomorrow at noon" in event.reasoning
     assert event.assumptions == ("no end was said: it is given the usual length",)
 
 
 def test_a_plain_cancellation_names_its_event() -> None:
-    said = "[Alice]: I had to cancel the dentist tomorrow.\n[Bob]: Oh well.\n"
+    said = "[Alice]: I cancelled the dentist tomorrow.\n[Bob]: Oh well.\n"
     [event] = read_events(request(said, DENTIST))
     assert (event.action, event.existing_event_id) == ("delete", 1)
 
