@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -36,7 +35,6 @@ THRESHOLDS = grid(0.1, 1.0, 0.1)
 CALLABLES = """
 import re
 import sys
-import threading
 import time
 
 def sentences(text):
@@ -111,16 +109,6 @@ def wordless(text):
 
 def prints(text):
     print("with sk-own-0123456789")
-    return sentences(text)
-
-def prints_in_thread(text):
-    def work():
-        time.sleep(0.1)  # the answer may come first
-        prints(text)
-    thread = threading.Thread(target=work)
-    thread.start()
-    if "Two" not in text:
-        thread.join()
     return sentences(text)
 
 def prints_bytes(text):
@@ -297,8 +285,6 @@ def test_a_system_that_fails_is_one_line_and_the_others_are_measured(
     ("function", "text"),
     [
         ("prints", "One. Two."),
-        ("prints_in_thread", "One."),
-        ("prints_in_thread", "One. Two."),
         ("prints_bytes", "One."),
         ("prints_lines", "One."),
         ("prints_and_closes", "One."),
@@ -312,11 +298,8 @@ def test_what_a_callable_prints_goes_to_standard_error_without_keys(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("OWN_API_KEY", "sk-own-0123456789")
-    before = set(threading.enumerate())
     streams_before = sys.stdout, sys.stderr
     [measured] = compare([f"py:own_splits:{function}"], [talk(text)])
-    for thread in set(threading.enumerate()) - before:
-        thread.join(10)
     assert isinstance(measured, Measured)
     streams = capsys.readouterr()
     assert streams.out == ""

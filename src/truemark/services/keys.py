@@ -22,7 +22,6 @@ _keys_of_own_code: ContextVar[tuple[str, ...] | None] = ContextVar(
 )
 _lock = threading.Lock()
 _running: list[object] = []  # one for each block that runs
-_start_as_ever = threading.Thread.start
 
 
 def without_keys(text: str, *, cut: bool = False) -> str:
@@ -52,15 +51,13 @@ def keys_removed_from_errors() -> Iterator[None]:
 def printed_on_stderr() -> Iterator[None]:
     """Send what a user's own code prints in this block to standard error, without keys.
 
-    So is what the threads print that it starts, for as long as they live. Other threads print as
-    before: a block may still run in a thread that nobody waits for.
+    Other threads print as before: a block may still run in a thread that nobody waits for.
     """
     with _lock:
         _running.append(None)
         if not isinstance(sys.stdout, _Routed):
             for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
                 setattr(sys, name, _Routed(stream, sys.stderr))
-        setattr(threading.Thread, "start", _start)  # noqa: B010 - a method, which mypy protects
     token = _keys_of_own_code.set(tuple(_keys()))
     try:
         yield
@@ -72,21 +69,6 @@ def printed_on_stderr() -> Iterator[None]:
                 stream = getattr(sys, name)
                 if not _running and isinstance(stream, _Routed):
                     setattr(sys, name, stream.stream)
-            if not _running:
-                setattr(threading.Thread, "start", _start_as_ever)  # noqa: B010
-
-
-def _start(thread: threading.Thread) -> None:
-    """Start a thread; what it does is the user's own code if that starts it."""
-    if _keys_of_own_code.get() is not None:
-        run = thread.run
-
-        def run_as_own_code() -> None:
-            with printed_on_stderr():
-                run()
-
-        setattr(thread, "run", run_as_own_code)  # noqa: B010
-    _start_as_ever(thread)
 
 
 class _Routed:
