@@ -277,7 +277,7 @@ def test_the_first_run_signs_in_through_the_browser_and_keeps_the_token_private(
     assert runs[0].stderr.startswith("Please visit this URL to authorize this application:")
     assert json.loads(runs[0].stdout)["counts"]["created"] == 1
     assert json.loads(runs[1].stdout)["counts"]["unchanged"] == 1
-    assert [event["summary"] for event in google.events.values()] == ["Lunch with Bob"]
+    assert [event["summary"] for event in google.events.values()] == ["Lunch"]
     token = tmp_path / "config" / "truemark" / "google-token.json"
     assert stat.S_IMODE(token.stat().st_mode) == 0o600
     printed = "".join(ran.stdout + ran.stderr for ran in runs)

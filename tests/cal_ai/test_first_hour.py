@@ -158,7 +158,7 @@ def test_a_run_can_be_named(cal_ai: CommandLine) -> None:
 
 
 def test_a_redacted_record_holds_no_words_of_the_conversation(cal_ai: CommandLine) -> None:
-    titled = {"action": "create", "title": "Secret lunch", "start_time": "2026-02-21T12:00:00"}
+    titled = {"action": "create", "title": "Secret briefing", "start_time": "2026-02-21T12:00:00"}
     write_sample(cal_ai.folder / "samples", "a/x", text=LUNCH, expected=[titled])
     write_sample(cal_ai.folder / "samples", "a/y", text="[Alice]: Hm.\n", expected=[titled])
     told = {}
