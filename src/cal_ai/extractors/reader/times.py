@@ -168,7 +168,7 @@ def find_clocks(text: str, day_ends: frozenset[int]) -> list[Clock]:
     """
     clocks: list[Clock] = []
     if occurs(r"\d|noon|midnight", text):
-        for clock in _readings(small(text), day_ends):
+        for clock in _readings(text, day_ends):
             if clock and not overlaps(clocks, clock.start, clock.end):
                 clocks.append(clock)
     return sorted(clocks, key=lambda clock: clock.start)
@@ -189,7 +189,7 @@ def _readings(text: str, day_ends: frozenset[int]) -> Iterator[Clock | None]:
         for match in matches(source, text):
             yield _single(match, text)
     for end in sorted(day_ends):
-        if after_day := small_pattern(_AFTER_DAY).match(text, end):
+        if after_day := small_pattern(_AFTER_DAY).match(small(text), end):
             yield _single(after_day, text)
 
 
