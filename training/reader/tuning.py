@@ -10,7 +10,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,9 +37,7 @@ _CREATE = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.88, 0.9, 0.93)
 _CHANGE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 _LEFT_ALONE = 0.92  # share of the conversations without events, to get 0.9 on others
 _NOISE = 0.003  # among F1 this close to the best, precision decides
-HIGH_IS_RIGHT = 0.94  # more than promised, since it is chosen where it is measured
-MEDIUM_IS_RIGHT = 0.72
-_SOME = 10  # events needed to estimate a share
+HIGH_IS_RIGHT, MEDIUM_IS_RIGHT = 0.9, 0.6  # also of those that only just have this confidence
 ACTIONS: tuple[Action, ...] = ("create", "update", "delete")
 
 
@@ -120,7 +118,7 @@ def best_thresholds(reads: Sequence[Read]) -> Thresholds:
     best = max(scores.f1 for scores in reached.values())
     good = [thresholds for thresholds in reached if reached[thresholds].f1 >= best - _NOISE]
     chosen = max(good, key=lambda thresholds: reached[thresholds].precision)
-    judged = sorted(judgements(reads, chosen), reverse=True)
+    judged = list(judgements(reads, chosen))
     return Thresholds(*(_with_words(action, chosen, judged) for action in ACTIONS))
 
 
@@ -148,14 +146,21 @@ def judgements(reads: Sequence[Read], thresholds: Thresholds) -> Iterator[Judgem
             yield Judgement(found.probability, found.event.action, word, place in right)
 
 
-def level(judged: Sequence[Judgement], share: float) -> float:
-    """Return the lowest probability above which at least this share of events is right."""
-    right, lowest = 0, 1.0
-    for count, judgement in enumerate(judged, 1):
-        right += judgement.is_right
-        if count >= _SOME and right / count >= share:
-            lowest = judgement.probability
-    return round(lowest, 3)
+def level(judged: Iterable[Judgement], share: float) -> float:
+    """Return the lowest probability from which on at least this share of events is right.
+
+    That holds for the events with about this probability, not only in the mean with likelier ones:
+    the shares are those of an isotonic regression.
+    """
+    blocks: list[tuple[float, int, int]] = []  # lowest probability, right events, events
+    for lowest, alike in groupby(sorted(judged), key=lambda judgement: judgement.probability):
+        verdicts = [judgement.is_right for judgement in alike]
+        right, count = sum(verdicts), len(verdicts)
+        while blocks and blocks[-1][1] * count >= right * blocks[-1][2]:
+            lowest, more_right, more = blocks.pop()
+            right, count = right + more_right, count + more
+        blocks.append((lowest, right, count))
+    return next((round(p, 3) for p, right, count in blocks if right >= share * count), 1.0)
 
 
 def report(name: str, reads: Sequence[Read], thresholds: Thresholds) -> None:

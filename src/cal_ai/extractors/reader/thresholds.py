@@ -3,7 +3,7 @@
 from cal_ai.extractors.reader.decide import Levels, Thresholds
 
 THRESHOLDS = Thresholds(
-    create=Levels(found=0.8, medium=0.801, high=0.964),
-    update=Levels(found=0.4, medium=0.442, high=0.55),
-    delete=Levels(found=0.8, medium=0.803, high=0.803),
+    create=Levels(found=0.8, medium=0.831, high=0.965),
+    update=Levels(found=0.4, medium=0.442, high=0.947),
+    delete=Levels(found=0.8, medium=0.822, high=0.93),
 )
