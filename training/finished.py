@@ -14,7 +14,7 @@ from sat_bench.models.tokenizer import BOS_ID, EOS_ID, Tokenizer
 from sat_bench.models.windows import WindowAverage, windows
 from training.language import LanguageModel
 from training.network import Network, load
-from training.shapes import LANGUAGE, SHAPES, Shape
+from training.shapes import LANGUAGE, known_shape
 from training.shipped import read_onnx
 from training.weights import Arrays, layer_count, read_network
 
@@ -23,24 +23,14 @@ WINDOW, OVERLAP, TOGETHER = 254, 32, 256
 
 
 def started(path: Path) -> Arrays:
-    """Read weights: a file or the parts of `training.weights`, or a shipped `base.onnx`."""
-    return read_onnx(path, SHAPES["base"]) if path.suffix == ".onnx" else read_network(path)
-
-
-def shape_of(arrays: Arrays) -> Shape:
-    """Return the known shape with the same numbers of pieces and layers."""
-    pieces = len(arrays["pieces.weight"])
-    layers = layer_count(arrays)
-    for shape in SHAPES.values():
-        if (shape.vocabulary, shape.layers) == (pieces, layers):
-            return shape
-    raise ValueError(f"weights must be of a known shape, got {pieces} pieces and {layers} layers")
+    """Read weights: a file or the parts of `training.weights`, or a shipped ONNX file."""
+    return read_onnx(path) if path.suffix == ".onnx" else read_network(path)
 
 
 def finished_network(arrays: Arrays) -> AnyNetwork:
     """Make the network of these weights, in evaluation mode."""
     if "positions.weight" in arrays:
-        return load(shape_of(arrays), arrays)
+        return load(known_shape(len(arrays["pieces.weight"]), layer_count(arrays)), arrays)
     network = LanguageModel(LANGUAGE)
     network.take(arrays)
     return network.eval().requires_grad_(False)  # type: ignore[no-any-return, unused-ignore]

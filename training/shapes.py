@@ -55,3 +55,11 @@ SHAPES = {
         width=32, layers=1, heads=2, feed_forward=32, embedding=16, vocabulary=512
     ),
 }
+
+
+def known_shape(pieces: int, layers: int) -> Shape:
+    """Return the shape with these numbers of pieces and layers."""
+    for shape in SHAPES.values():
+        if (shape.vocabulary, shape.layers) == (pieces, layers):
+            return shape
+    raise ValueError(f"weights must be of a known shape, got {pieces} pieces and {layers} layers")

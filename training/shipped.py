@@ -10,15 +10,15 @@ import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from training.shapes import REACH, Shape
-from training.weights import Arrays
+from training.shapes import REACH, known_shape
+from training.weights import BLOCK, Arrays
 
 PRODUCTS = ("attention", "attended", "feed_in", "feed_out")
 NORMS = ("norm_attention", "norm_feed")
 
 
-def read_onnx(path: Path, shape: Shape) -> Arrays:
-    """Read a file of `training.export` with pieces in eight bits; weights stay rounded.
+def read_onnx(path: Path) -> Arrays:
+    """Read a file of `training.export` as wide as its table of pieces; weights stay rounded.
 
     Operators are in the order in which they were written, which identifies their constants.
     """
@@ -33,13 +33,15 @@ def read_onnx(path: Path, shape: Shape) -> Arrays:
         return [values for values in taken if values]
 
     (pieces,), (scale,) = of("Gather")
-    arrays["pieces.weight"] = pieces * scale
+    arrays["pieces.weight"] = _table(pieces, scale)
+    normed = of("LayerNormalization")
+    shape = known_shape(len(pieces), (len(normed) - 1) // len(NORMS))
     taps = of("Conv")[0][0][:, 0].T.copy()
     taps[REACH] -= 1
     arrays["neighbours"] = taps
     layers = [f"layers.{i}" for i in range(shape.layers)]
     norms = ["norm", *(f"{layer}.{part}" for layer in layers for part in NORMS)]
-    for name, (weight, bias) in zip(norms, of("LayerNormalization"), strict=True):
+    for name, (weight, bias) in zip(norms, normed, strict=True):
         arrays |= {f"{name}.weight": weight, f"{name}.bias": bias}
     names = [f"{layer}.{part}" for layer in layers for part in PRODUCTS]
     steps = [values[0] for values in of("Mul") if values[0].size > 1]
@@ -55,3 +57,13 @@ def read_onnx(path: Path, shape: Shape) -> Arrays:
     arrays["boundary.weight"] = of("MatMul")[-1][0].T
     arrays["boundary.bias"] = biases[-1]
     return {name: np.array(values, dtype=np.float32) for name, values in arrays.items()}
+
+
+def _table(pieces: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
+    """Scale the rows of a table in eight bits, or the blocks of one in four bits."""
+    if pieces.dtype == np.int8:
+        rows: NDArray[Any] = pieces * scale
+        return rows
+    levels = np.concatenate([pieces // 16, pieces % 16], axis=1).astype(np.float32) - 7.5
+    blocks: NDArray[Any] = levels.reshape(len(pieces), -1, BLOCK) * scale
+    return blocks.reshape(len(pieces), -1)

