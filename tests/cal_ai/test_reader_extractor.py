@@ -41,6 +41,18 @@ def test_a_plain_agreement_is_an_event_with_the_lines_that_settle_it() -> None:
     assert event.assumptions == ("no end was said: it is given the usual length",)
 
 
+def test_two_lunches_with_two_people_are_two_events() -> None:
+    said = (
+        "[Bob]: Lunch on Tuesday at noon?\n[Alice]: Yes, Tuesday at noon works.\n"
+        "[Bob]: Great, see you then.\n[Ann]: And lunch with me on Thursday at one?\n"
+        "[Alice]: Sure, Thursday at one. I'm in.\n[Ann]: Perfect.\n"
+    )
+    starts = [(event.title, event.start_time) for event in read_events(request(said))]
+    assert (
+        starts == [("Lunch", datetime(2026, 3, 10, 12)), ("Lunch", datetime(2026, 3, 5, 13))][::-1]
+    )
+
+
 def test_a_plain_cancellation_names_its_event() -> None:
     said = "[Alice]: I cancelled the dentist tomorrow.\n[Bob]: Oh well.\n"
     [event] = read_events(request(said, DENTIST))

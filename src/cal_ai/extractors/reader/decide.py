@@ -248,16 +248,23 @@ def _is_planned(span: Slot, title: str, talk: Dialogue) -> bool:
 
 
 def _likeliest(new_events: Iterable[Found]) -> list[Found]:
-    """Of events that start together or have the same title, keep the likeliest."""
+    """Of events that start together or look like one event, keep the likeliest."""
     kept: list[Found] = []
     for new in sorted(new_events, key=lambda new: -new.probability):
         if not any(
-            new.event.start_time == other.event.start_time
-            or agree(new.event.title, other.event.title)
+            new.event.start_time == other.event.start_time or _may_be_one(new, other)
             for other in kept
         ):
             kept.append(new)
     return sorted(kept, key=lambda new: str(new.event.start_time))
+
+
+def _may_be_one(new: Found, other: Found) -> bool:
+    """Whether two events have the same title, and one day or lines that settle both."""
+    start, other_start = new.event.start_time, other.event.start_time
+    apart = start is None or other_start is None or start.date() != other_start.date()
+    lines = set(new.lines) & set(other.lines)
+    return agree(new.event.title, other.event.title) and not (apart and not lines)
 
 
 def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:
