@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from truemark.leaderboard import Board, leaderboards
 from truemark.pages.history import history_page
 from truemark.pages.leaderboard import leaderboard_page, page_name
 from truemark.pages.report import report_page
-from truemark.records import data_names, is_record
+from truemark.records import data_names
 from truemark.sections import (
     Form,
     Section,
@@ -42,6 +43,7 @@ from truemark.sections import (
 from truemark.summary import scored_units
 from truemark.timeline import read_timeline
 
+PAGE, XML = (b"<!doctype html", "a page"), (b"<?xml", "XML")  # how files begin, and what they are
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
 
 
@@ -74,7 +76,7 @@ def _show_all(groups: Sequence[Sequence[Section]], form: Form, name: str) -> str
 
 
 def draw_report(options: argparse.Namespace) -> int:
-    _spare_records(options.output)
+    _spare(options.output, PAGE)
     runs, left_out = runs_to_draw(options.runs)
     _tell_left_out(left_out, options.runs)
     kept, reasons = comparable_runs(runs)
@@ -88,7 +90,7 @@ def draw_report(options: argparse.Namespace) -> int:
 
 
 def show_history(options: argparse.Namespace) -> int:
-    _spare_records(options.output)
+    _spare(options.output, PAGE)
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:
         note(warning)
@@ -101,7 +103,7 @@ def show_history(options: argparse.Namespace) -> int:
 
 
 def show_leaderboard(options: argparse.Namespace) -> int:
-    _spare_records(options.output)
+    _spare(options.output, PAGE)
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:
         note(warning)
@@ -149,7 +151,7 @@ def check_runs(options: argparse.Namespace) -> int:
     if criteria.compare and options.against is None:
         asked = "--fail-if-worse" if criteria.fail_if_worse else "--margin"
         options.refuse(f"{asked} needs --against BASELINE")
-    _spare_records(options.junit)
+    _spare(options.junit, XML)
     pairs, doubt = pairs_to_check(options.run, options.against)
     if options.junit and len(pairs) > 1:
         options.refuse(
@@ -189,10 +191,18 @@ def _tell_left_out(older: int, paths: Sequence[str]) -> None:
         )
 
 
-def _spare_records(output: str | None) -> None:
-    """Refuse to overwrite a run record, such as the one that a page is about."""
-    if output and is_record(output):
-        raise TruemarkError(f"{output}: is a run record; name another file to write")
+def _spare(output: str | None, kind: tuple[bytes, str]) -> None:
+    """Refuse to overwrite a file of another kind, such as the record that a page is about."""
+    start, name = kind
+    if output == "-":
+        raise TruemarkError("-: expected the name of a file to write, or /dev/stdout")
+    if output and Path(output).is_file():
+        with suppress(OSError), Path(output).open("rb") as stream:  # writing it says what is wrong
+            found = stream.read(len(start)).lower()
+            if found and found != start:
+                raise TruemarkError(
+                    f"{output}: is not {name} and would be overwritten; name another file"
+                )
 
 
 COMMANDS = {

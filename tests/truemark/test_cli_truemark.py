@@ -380,21 +380,41 @@ def test_an_interrupt_is_130_while_imports_run(folder: Path) -> None:
         ["report", "old.run.json", "-o", "sorted.run.json"],
         ["history", ".", "-o", "old.run.json"],
         ["check", "new.run.json", "--fail-under", "0", "--junit", "old.run.json"],
+        ["report", "old.run.json", "-o", "notes.txt"],
+        ["leaderboard", ".", "-o", "notes.txt"],
     ],
     ids=lambda words: " ".join(words[:1] + words[-1:]),
 )
-def test_no_record_is_written_over(
+def test_only_a_page_is_written_over_by_a_page(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
     (folder / "link.html").symlink_to("old.run.json")
     record = json.loads((folder / "old.run.json").read_text("utf-8"))
     record["application"] = "x" * 100
     (folder / "sorted.run.json").write_text(json.dumps(record, sort_keys=True, indent=2), "utf-8")
+    (folder / "notes.txt").write_text("mine", "utf-8")
     before = {file: file.read_bytes() for file in folder.iterdir()}
     assert main(arguments) == 1
     streams = capsys.readouterr()
-    assert streams.err == (f"error: {arguments[-1]}: is a run record; name another file to write\n")
+    kind = "XML" if "--junit" in arguments else "a page"
+    assert streams.err == (
+        f"error: {arguments[-1]}: is not {kind} and would be overwritten; name another file\n"
+    )
     assert {file: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_a_page_is_written_over_by_the_next_one(folder: Path) -> None:
+    for _ in range(2):
+        assert main(["report", "old.run.json", "-o", "page.html"]) == 0
+        assert main(["check", "new.run.json", "--fail-under", "0", "--junit", "gate.xml"]) == 0
+
+
+def test_a_hyphen_is_no_file_to_write(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "old.run.json", "-o", "-"]) == 1
+    assert capsys.readouterr().err == (
+        "error: -: expected the name of a file to write, or /dev/stdout\n"
+    )
+    assert not (folder / "-").exists()
 
 
 def test_a_page_can_be_written_to_a_pipe(folder: Path) -> None:
