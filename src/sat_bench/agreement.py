@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sat_bench.corpus.loading import load_talk, transcript_files
 from sat_bench.corpus.talks import Talk
-from sat_bench.defaults import DEFAULT_TIMEOUT_S
+from sat_bench.defaults import BUNDLED_CORPORA, DEFAULT_TIMEOUT_S
 from sat_bench.labelling import propose_ends, read_label_text, words_of
 from sat_bench.models.systems import find_system
 from sat_bench.running.inference import Inference
@@ -60,9 +60,13 @@ def keep_annotators_agreement(folder: Path, first: str, second: str) -> None:
 
 
 def agreement(first: str, second: str) -> Agreement:
-    """Compare two folders of gold or annotations; the second may be the name of a system."""
-    readings = read_folder(Path(first))
-    others = read_folder(Path(second)) if Path(second).exists() else _by_system(second, readings)
+    """Compare two folders of gold or annotations; the second may be the name of a system.
+
+    The talks in the package have names, as in `-corpus`.
+    """
+    folder, other = (BUNDLED_CORPORA.get(name, Path(name)) for name in (first, second))
+    readings = read_folder(folder)
+    others = read_folder(other) if other.exists() else _by_system(second, readings)
     return agreement_between(first, second, _compare_all(readings, others), "talk")
 
 

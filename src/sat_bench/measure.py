@@ -253,12 +253,16 @@ def _timed(items: Iterable[T], seconds: list[float]) -> Iterator[T]:
 
 
 def evaluate(
-    model: BoundaryModel | System,
+    model: BoundaryModel | System | str,
     talks: Iterable[Talk],
     threshold: float | None = None,
     tolerance: int = DEFAULT_TOLERANCE,
 ) -> Evaluation:
-    """Count the matches of each talk at one threshold, by default the model's."""
+    """Count the matches of each talk at one threshold, by default the model's.
+
+    A system may be given by its name, as `find_system` takes it.
+    """
+    model = find_system(model) if isinstance(model, str) else model
     recommended = getattr(model, "threshold", None) if threshold is None else threshold
     used = DEFAULT_THRESHOLD if recommended is None else float(recommended)
     _check_thresholds([used])
@@ -267,14 +271,18 @@ def evaluate(
 
 
 def sweep(
-    model: BoundaryModel | System,
+    model: BoundaryModel | System | str,
     talks: Iterable[Talk],
     thresholds: Sequence[float] = grid(*DEFAULT_GRID),
     tolerance: int = DEFAULT_TOLERANCE,
     weights: Weights = EQUAL_WEIGHTS,
 ) -> tuple[SweepPoint, ...]:
-    """Sum the counts at each threshold; sort by weighted score, then F1, then lower threshold."""
+    """Sum the counts at each threshold; sort by weighted score, then F1, then lower threshold.
+
+    A system may be given by its name, as `find_system` takes it.
+    """
     _check_thresholds(thresholds)
+    model = find_system(model) if isinstance(model, str) else model
     return ranked(_measurement(model, talks, tolerance).sweep(thresholds, weights))
 
 
@@ -282,6 +290,11 @@ def _check_thresholds(thresholds: Iterable[float]) -> None:
     for threshold in thresholds:
         if not 0 <= threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
+
+
+def _require_talks(talks: Iterable[Talk]) -> None:
+    if isinstance(talks, str | Path):
+        raise TypeError(f"talks must be talks, as of load_corpus({str(talks)!r}), got the path")
 
 
 def _repeatable(talks: Iterable[Talk]) -> Iterable[Talk]:
@@ -292,6 +305,7 @@ def _repeatable(talks: Iterable[Talk]) -> Iterable[Talk]:
 def _measurement(
     model: BoundaryModel | System, talks: Iterable[Talk], tolerance: int
 ) -> Measurement:
+    _require_talks(talks)
     if isinstance(model, ModelFiles | TextSystem | StoredPredictions):
         [measured] = measure_system(model, talks, tolerance=tolerance)
         return measured.measurement
@@ -314,6 +328,7 @@ def compare(
     are not bundled. The talks are iterated once per system and condition.
     """
     _check_thresholds(thresholds or ())
+    _require_talks(talks)
     talks = _repeatable(talks)
     for name in names:
         try:

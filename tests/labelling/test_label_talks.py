@@ -313,6 +313,11 @@ def test_agreement_of_gold_with_a_system_and_in_three_forms(
     assert (facts["f1"]["value"], facts["f1"]["low"], facts["f1"]["high"]) == (1.0, None, None)
 
 
+def test_the_talks_in_the_package_have_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agree", "bundled", "bundled"]) == 0
+    assert capsys.readouterr().out.startswith("bundled and bundled agree with F1 1.000 on 24 talks")
+
+
 def test_readings_of_different_texts_are_refused(tmp_path: Path) -> None:
     one, other = gold(tmp_path / "one", "We sat."), gold(tmp_path / "two", "We stood.")
     with pytest.raises(TruemarkError, match="different texts"):
