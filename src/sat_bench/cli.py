@@ -529,10 +529,10 @@ def _agree(arguments: Sequence[str]) -> int:
         "Shows how far two readings of the same talks agree.",
         AGREE_FLAGS,
         positional=(("A", "one reading"), ("B", "the other, or a system")),
-        epilog="A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna, or\n"
-        "bundled or languages for talks in the package; B may also be the name of a system, as for\n"
-        "-model. The end of each text, which every reading has, is left out; the F1 of a run counts\n"
-        "it.",
+        epilog="A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna,\n"
+        "or bundled or languages for talks in the package; B may also be the name of a system,\n"
+        "as for -model. The end of each text, which every reading has, is left out; the F1 of a\n"
+        "run counts it.",
     )
     given = parser.parse(arguments)
     from sat_bench.agreement import tell_agreement
