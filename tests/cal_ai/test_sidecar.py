@@ -199,6 +199,32 @@ def test_null_means_left_out() -> None:
             "calendar_context[1].id is 4 for a second time",
             id="context-id-twice",
         ),
+        pytest.param(
+            {
+                "expected_events": [
+                    event(start_time="2026-03-02T09:00", end_time="2026-03-02T08:30")
+                ]
+            },
+            "expected_events[0].end_time is '2026-03-02T08:30', before start_time, which is "
+            "'2026-03-02T09:00'",
+            id="end-before-start",
+        ),
+        pytest.param(
+            {
+                "expected_events": [],
+                "calendar_context": [
+                    {
+                        "id": 1,
+                        "summary": "a",
+                        "start": "2026-03-02T09:00",
+                        "end": "2026-03-01T10:00",
+                    }
+                ],
+            },
+            "calendar_context[0].end is '2026-03-01T10:00', before start, which is "
+            "'2026-03-02T09:00'",
+            id="context-end-before-start",
+        ),
     ],
 )
 def test_a_wrong_sidecar_is_refused_with_file_place_and_what_was_expected(

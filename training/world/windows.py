@@ -23,12 +23,12 @@ from training.world.text import LanguageText, Texts, read_texts
 
 # The weight of a language is the size of its text, within these bounds, to this power; English has
 # a fixed share.
-EXPONENT, ENGLISH_SHARE = 0.5, 0.12
-SMALLEST, LARGEST = 2_000, 30_000
+EXPONENT, ENGLISH_SHARE = 0.5, 0.11
+SMALLEST, LARGEST = 4_000, 30_000
 LONGEST_RUN = 60
 # Shares of runs from documents written for this project, from stories, from other documents, and
 # isolated; a language without one of these kinds has more of the others.
-WRITTEN, STORIES, OTHERS, ISOLATED = 0.32, 0.22, 0.16, 0.3
+WRITTEN, STORIES, OTHERS, ISOLATED = 0.42, 0.18, 0.14, 0.26
 PLENTY, SELDOM_ISOLATED = 50_000, 0.05  # with this many ordered sentences, few isolated ones
 TRUST = {"written": 1.0, "stories": 0.5, "others": 0.5, "isolated": 0.8}
 WINDOWS_IN_PASS = 48_000

@@ -130,8 +130,11 @@ def parse_sidecar(text: str, path: str | os.PathLike[str]) -> Sidecar:
     fields = _read_object(SidecarFields, content, "", problems)
     context = fields.pop("calendar_context", [])
     _check_ids(context, problems)
+    for place, event in enumerate(context):
+        _check_end(event, f"calendar_context[{place}]", ("start", "end"), problems)
     events = fields.pop("expected_events", [])
     for place, event in enumerate(events):
+        _check_end(event, f"expected_events[{place}]", ("start_time", "end_time"), problems)
         _settle_target(event, f"expected_events[{place}]", len(context), problems)
         event.pop("lines", None)  # for people who read the file; not used in scoring
     if problems:
@@ -225,6 +228,17 @@ def _check_ids(context: Sequence[dict[str, Any]], problems: list[str]) -> None:
         if (event_id := event.get("id")) in seen and event_id is not None:
             problems.append(f"calendar_context[{place}].id is {shown(event_id)} for a second time")
         seen.append(event_id)
+
+
+def _check_end(
+    event: dict[str, Any], where: str, names: tuple[str, str], problems: list[str]
+) -> None:
+    start, end = map(event.get, names)
+    if start is None or end is None or (start.tzinfo is None) != (end.tzinfo is None):
+        return
+    if end < start:
+        first, last = (moment.isoformat(timespec="minutes") for moment in (start, end))
+        problems.append(f"{where}.{names[1]} is '{last}', before {names[0]}, which is '{first}'")
 
 
 def _settle_target(event: dict[str, Any], where: str, planned: int, problems: list[str]) -> None:
