@@ -32,6 +32,13 @@ FORMS = {
     "Yes: see you there.\n",
     "captions of Teams": "Alice Smith   0:03\nLunch at noon?\n\nBob   0:10\nYes: see you there.\n",
     "names above times": "Alice Smith\n0:03\nLunch at noon?\n\nBob\n0:10\nYes: see you there.\n",
+    "copied from a chat of Teams": "[10:01 AM] Alice Smith\nLunch at noon?\n\n"
+    "[11/19 10:02 AM] Bob\nYes: see you there.\n",
+    "copied from a transcript of Teams": "Alice Smith\n0 minutes 3 seconds\n0:03\n"
+    "Alice Smith 0 minutes 3 seconds\nLunch at noon?\nBob\n1 minute 10 seconds\n1:10\n"
+    "Bob 1 minute 10 seconds\nYes: see you there.\n",
+    "document of Teams": "00:00:03.100 --> 00:00:04.000\nAlice Smith\nLunch at noon?\n\n"
+    "00:00:05.000 --> 00:00:06.000\nBob\nYes: see you there.\n",
     "WhatsApp on Android": "12/31/25, 10:01 PM - Alice Smith: Lunch at noon?\n"
     "12/31/25, 10:02\u202fPM - Bob: Yes: see\nyou there.\n",
     "WhatsApp on an iPhone": "[31.12.25, 22:01:15] Alice Smith: Lunch at noon?\n"
@@ -58,7 +65,7 @@ def test_all_forms_hold_the_same_conversation(form: str) -> None:
         ("chat of Zoom", "read as [10:01] Name: text, 0 lines left out"),
         ("WebVTT of Teams", "read as WebVTT, 0 lines left out"),
         ("SRT", "read as SRT, 0 lines left out"),
-        ("captions of Zoom", "read as captions of Zoom or Teams, 0 lines left out"),
+        ("captions of Zoom", "read as captions or a chat of Zoom or Teams, 0 lines left out"),
         ("WhatsApp on Android", "read as WhatsApp export, 0 lines left out"),
     ],
 )

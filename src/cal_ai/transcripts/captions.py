@@ -1,8 +1,11 @@
-"""Captions that Zoom and Teams save as text: a line with name and time, and the words below it.
+"""Captions and chats of Zoom and Teams as text: a line with name and time, and the words below it.
 
-[Alice Smith] 10:01:22        Alice Smith   0:03        Alice Smith
-Shall we meet on Friday?      Shall we meet?            0:03
-Shall we meet?
+[Alice Smith] 10:01:22    Alice Smith   0:03    Alice Smith       [11/19 10:01 AM] Alice Smith
+Shall we meet?            Shall we meet?        0:03              Shall we meet?
+                                                Shall we meet?
+
+Teams also says the time in words (`Alice Smith 0 minutes 3 seconds`), or `0:03 --> 0:05` before the
+name.
 """
 
 from __future__ import annotations
@@ -14,21 +17,34 @@ from cal_ai.transcripts.clock import TIME
 from cal_ai.transcripts.conversation import Start, bare
 from cal_ai.transcripts.names import is_name
 
-FORM = "captions of Zoom or Teams"
-_BRACKETED = re.compile(rf"\[([^\[\]]+)\]\s+{TIME}")
-_BESIDE = re.compile(rf"([^\W\d_][^:：<>\[\]]{{0,50}}?)(?:\s{{2,}}|\t\s*){TIME}")
-_ALONE = re.compile(TIME)
+FORM = "captions or a chat of Zoom or Teams"
+_NAME = r"([^\W\d_][^:：<>\[\]]{0,50}?)"
+_IN_WORDS = r"(?:\d+ hours? )?\d+ minutes? \d+ seconds?"
+_WITH_TIME = tuple(
+    re.compile(form)
+    for form in (
+        rf"\[([^\[\]]+)\]\s+{TIME}",
+        rf"{_NAME}(?:\s{{2,}}|\t\s*){TIME}",
+        rf"{_NAME}\s+{_IN_WORDS}",
+    )
+)
+_AFTER_TIME = re.compile(rf"\[[^\[\]]*{TIME}\]\s+{_NAME}")
+_ALONE = re.compile(rf"{TIME}(?:\s*-->\s*{TIME})?|{_IN_WORDS}")
 
 
 def find_starts(lines: Sequence[str]) -> list[Start]:
     starts = []
     stripped = [bare(line) for line in lines]
     for place, line in enumerate(stripped):
-        match = _BRACKETED.fullmatch(line) or _BESIDE.fullmatch(line)
+        match = next(filter(None, (form.fullmatch(line) for form in _WITH_TIME)), None)
         if match:
+            starts.append(Start(place, match[1].strip()))
+        elif (match := _AFTER_TIME.fullmatch(line)) and is_name(match[1]):
             starts.append(Start(place, match[1].strip()))
         elif _ALONE.fullmatch(line) and place and _is_heading(stripped, place - 1):
             starts.append(Start(place, stripped[place - 1]))
+        elif place and "-->" in stripped[place - 1] and _is_heading(stripped, place):
+            starts.append(Start(place, line))
     return starts
 
 
@@ -37,8 +53,11 @@ def without_headings(lines: Sequence[str], starts: Sequence[Start]) -> list[str]
     blanked = list(lines)
     for start in starts:
         blanked[start.place] = ""
-        if start.place and bare(lines[start.place - 1]) == start.speaker:
-            blanked[start.place - 1] = ""
+        for place in range(start.place - 1, -1, -1):
+            line = bare(lines[place])
+            if line != start.speaker and not _ALONE.fullmatch(line):
+                break
+            blanked[place] = ""
     return blanked
 
 
