@@ -36,16 +36,22 @@ def find_starts(lines: Sequence[str]) -> list[Start]:
     starts = []
     stripped = [bare(line) for line in lines]
     for place, line in enumerate(stripped):
-        match = next(filter(None, (form.fullmatch(line) for form in _WITH_TIME)), None)
-        if match:
-            starts.append(Start(place, match[1].strip()))
-        elif (match := _AFTER_TIME.fullmatch(line)) and is_name(match[1]):
-            starts.append(Start(place, match[1].strip()))
+        if name := _name_in(line):
+            starts.append(Start(place, name))
         elif _ALONE.fullmatch(line) and place and _is_heading(stripped, place - 1):
             starts.append(Start(place, stripped[place - 1]))
         elif place and "-->" in stripped[place - 1] and _is_heading(stripped, place):
             starts.append(Start(place, line))
     return starts
+
+
+def _name_in(line: str) -> str | None:
+    """Return the name in a line that has nothing else but a time."""
+    for form in _WITH_TIME:
+        if match := form.fullmatch(line):
+            return match[1].strip()
+    match = _AFTER_TIME.fullmatch(line)
+    return match[1].strip() if match and is_name(match[1]) else None
 
 
 def without_headings(lines: Sequence[str], starts: Sequence[Start]) -> list[str]:
