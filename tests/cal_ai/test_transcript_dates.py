@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from tests.cal_ai.sample_folders import CommandLine
 
-from cal_ai.transcripts.dates import DAY_FIRST, Dating
+from cal_ai.transcripts.dates import DAY_FIRST, Dating, dating_line
 from cal_ai.transcripts.reading import parse_transcript
 
 LUNCH = (
@@ -48,7 +48,18 @@ def test_the_last_message_says_when_a_conversation_was(
     stamps: list[str], last: str, assumed: str | None
 ) -> None:
     dating = parse_transcript("".join(f"{stamp}Dana: Hello\n" for stamp in stamps)).dating
-    assert dating == Dating(datetime.fromisoformat(last), assumed)
+    assert dating is not None
+    assert (dating.last, dating.assumed) == (datetime.fromisoformat(last), assumed)
+
+
+def test_a_chat_of_several_days_says_that_older_messages_count_from_the_last_one_too() -> None:
+    first, last = datetime(2026, 3, 2, 9), datetime(2026, 3, 5, 9)
+    assert dating_line(Dating(first, last)) == (
+        "dates count from 2026-03-05 09:00, the time of the last message; "
+        '"tomorrow" in older messages (since 2026-03-02) counts from there too: '
+        "leave out what is settled"
+    )
+    assert "older" not in dating_line(Dating(last, last.replace(hour=23)))
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ _YEARS = range(1990, 2100)
 
 @dataclass(frozen=True, slots=True)
 class Dating:
-    """The time of the last message; `assumed` is the order of its date if the text is unclear."""
+    """When the messages were sent; `assumed` is the order of the dates if the text is unclear."""
 
+    first: datetime
     last: datetime
     assumed: str | None = None
 
@@ -45,7 +46,7 @@ def find_dating(lines: Iterable[str]) -> Dating | None:
     fitting = [order for order, moments in possible.items() if _ascend(moments)] or list(possible)
     last = possible[fitting[0]][-1]
     is_clear = all(possible[order][-1] == last for order in fitting)
-    return Dating(last, None if is_clear else fitting[0])
+    return Dating(possible[fitting[0]][0], last, None if is_clear else fitting[0])
 
 
 def dating_line(dating: Dating) -> str:
@@ -53,6 +54,11 @@ def dating_line(dating: Dating) -> str:
     line = f"dates count from {dating.last:%Y-%m-%d %H:%M}, the time of the last message"
     if dating.assumed:
         line += f", read as {dating.assumed}; if that is wrong, say when it was with --now DATETIME"
+    if dating.first.date() < dating.last.date():
+        line += (
+            f'; "tomorrow" in older messages (since {dating.first:%Y-%m-%d}) counts from there too:'
+            " leave out what is settled"
+        )
     return line
 
 
