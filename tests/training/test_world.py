@@ -19,6 +19,9 @@ from training.world.manuals import (
     sentences_of,
     shared_paragraphs,
 )
+from training.world.tune import BARE, THRESHOLDS, WRITTEN, gains
+
+from truemark.counts import Counts
 
 SPANISH = ("Llegamos tarde.", "¿Y el perro?", "Se quedó en casa, como siempre.")
 JAPANESE = ("雨が降った。", "傘はなかった。", "走って帰りました。")
@@ -158,3 +161,17 @@ def test_documents_come_back_as_they_were_collected(tmp_path: Path) -> None:
 def test_codes_of_languages_are_plain() -> None:
     codes = [plain_code(name) for name in ("zh-CN", "pt_BR", "sr@latin", "nb-NO", "zh-HK", "C")]
     assert codes == ["zh", "pt", "sr", "nb", "yue", "en"]
+
+
+def test_an_own_threshold_is_judged_on_documents_it_was_not_chosen_on() -> None:
+    count = len(THRESHOLDS)
+    low, high = THRESHOLDS.index(0.2), THRESHOLDS.index(0.6)
+
+    def document(best: int) -> list[Counts]:
+        """Everything is right at one threshold, and half of it elsewhere."""
+        return [Counts(10, 0, 0) if at == best else Counts(5, 5, 5) for at in range(count)]
+
+    alike = [document(low)] * 4
+    assert gains({WRITTEN: alike, BARE: alike}, high) == {WRITTEN: 0.5, BARE: 0.5}
+    differing = [document(low), document(high)]  # each is measured at the best of the other
+    assert gains({WRITTEN: differing, BARE: differing}, high) == {WRITTEN: -0.25, BARE: -0.25}
