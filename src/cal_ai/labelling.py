@@ -417,7 +417,7 @@ def events_of(proposed: Sequence[Mapping[str, Any]], where: str) -> tuple[Event,
         fields = _tidied(proposal["fields"]).items()
         # Numbers of calendar events are checked in the sidecar.
         plain.append({name: value for name, value in fields if not name.startswith("existing")})
-    sidecar = parse_sidecar(to_json({"expected_events": plain}), where)
+    sidecar = parse_sidecar(to_json({"expected_events": plain}), where, is_draft=True)
     return tuple(
         extracted_event(event, proposal["fields"].get("existing_event_id"))
         for event, proposal in zip(sidecar.expected_events, proposed, strict=True)

@@ -52,6 +52,31 @@ def test_the_last_message_says_when_a_conversation_was(
     assert (dating.last, dating.assumed) == (datetime.fromisoformat(last), assumed)
 
 
+def test_a_notice_is_no_message() -> None:
+    dating = parse_transcript(
+        "28/02/26, 22:01 - Bob: Lunch tomorrow?\n28/02/26, 22:02 - Alice: Yes.\n"
+        "09/03/26, 08:00 - Bob changed the group description\n"
+    ).dating
+    assert dating == Dating(datetime(2026, 2, 28, 22, 1), datetime(2026, 2, 28, 22, 2))
+
+
+def test_a_notice_shows_in_which_order_dates_are() -> None:
+    dating = parse_transcript(
+        "05/03/26, 9:00 - Bob: Hello\n05/03/26, 9:01 - Alice: Hi.\n"
+        "13/03/26, 08:00 - Bob changed the group description\n"
+    ).dating
+    assert dating is not None
+    assert (dating.last, dating.assumed) == (datetime(2026, 3, 5, 9, 1), None)
+
+
+def test_a_chat_that_was_copied_from_teams_has_its_dates() -> None:
+    dating = parse_transcript(
+        "[11/19/2025 10:01 AM] Bob\nLunch tomorrow?\n\n[11/19/2025 10:02 AM] Alice\nYes.\n"
+    ).dating
+    assert dating is not None
+    assert dating.last == datetime(2025, 11, 19, 10, 2)
+
+
 def test_a_chat_of_several_days_says_that_older_messages_count_from_the_last_one_too() -> None:
     first, last = datetime(2026, 3, 2, 9), datetime(2026, 3, 5, 9)
     assert dating_line(Dating(first, last)) == (

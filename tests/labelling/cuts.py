@@ -1,4 +1,6 @@
-"""A segmenter for the tests of labelling."""
+"""A segmenter and an extractor for the tests of labelling."""
+
+from typing import Any
 
 
 def at_stops(text: str) -> list[tuple[int, float]]:
@@ -11,3 +13,15 @@ def at_stops(text: str) -> list[tuple[int, float]]:
         elif text[place].isspace() and (after[:1].isupper() or after.startswith("that")):
             answer.append((place, 0.2))
     return answer
+
+
+def ends_early(request: object) -> list[dict[str, Any]]:
+    """Find an event that ends before it starts."""
+    return [
+        {
+            "action": "create",
+            "title": "Lunch",
+            "start_time": "2025-10-09T12:30",
+            "end_time": "2025-10-09T11:30",
+        }
+    ]

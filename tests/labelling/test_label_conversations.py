@@ -283,6 +283,15 @@ def test_agreement_with_an_extractor(
     assert capsys.readouterr().err.startswith(f"error: {NAME}: cmd:false: ended with status 1")
 
 
+def test_a_proposal_may_end_before_it_starts(
+    desk_of: Make, conversations: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_gold(conversations)
+    system = "py:tests.labelling.cuts:ends_early"
+    assert main(["agree", str(conversations), system, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == {"tp": 0, "fp": 1, "fn": 1}
+
+
 def test_mistakes_of_a_run_are_questions_about_the_truth(
     desk_of: Make, conversations: Path
 ) -> None:

@@ -31,22 +31,27 @@ class Dating:
     assumed: str | None = None
 
 
-def find_dating(lines: Iterable[str]) -> Dating | None:
-    """Find the time of the last message in the lines that messages begin with."""
-    stamps = [match for match in map(_STAMP.match, lines) if match]
-    orders = [_YEAR_FIRST] if stamps and len(stamps[0][1]) == 4 else [DAY_FIRST, MONTH_FIRST]
+def find_dating(messages: Iterable[tuple[str, bool]]) -> Dating | None:
+    """Find the times of the first and last message in the lines that messages begin with.
+
+    With each line comes whether somebody speaks there: the dates of notices only show their order.
+    """
+    stamps = [(match, spoken) for line, spoken in messages if (match := _STAMP.match(line))]
+    orders = [_YEAR_FIRST] if stamps and len(stamps[0][0][1]) == 4 else [DAY_FIRST, MONTH_FIRST]
     readings = {}
     for order in orders:
-        moments = [_moment(stamp, order) for stamp in stamps]
-        readings[order] = [moment for moment in moments if moment is not None]
+        moments = [(_moment(stamp, order), spoken) for stamp, spoken in stamps]
+        readings[order] = [(moment, spoken) for moment, spoken in moments if moment is not None]
     most = max(map(len, readings.values()))
-    if not most:
+    possible = {order: dated for order, dated in readings.items() if len(dated) == most}
+    fitting = [order for order, dated in possible.items() if _ascend(m for m, _ in dated)]
+    fitting = fitting or list(possible)
+    said = {order: [m for m, spoken in possible[order] if spoken] for order in fitting}
+    if not said[fitting[0]]:
         return None
-    possible = {order: moments for order, moments in readings.items() if len(moments) == most}
-    fitting = [order for order, moments in possible.items() if _ascend(moments)] or list(possible)
-    last = possible[fitting[0]][-1]
-    is_clear = all(possible[order][-1] == last for order in fitting)
-    return Dating(possible[fitting[0]][0], last, None if is_clear else fitting[0])
+    first, last = said[fitting[0]][0], said[fitting[0]][-1]
+    is_clear = all(said[order][-1] == last for order in fitting)
+    return Dating(first, last, None if is_clear else fitting[0])
 
 
 def dating_line(dating: Dating) -> str:
