@@ -23,7 +23,7 @@ from training.world.tune import kept_out
 from benchmarks.languages import DOCUMENTS
 from benchmarks.segmenters import show
 from sat_bench.defaults import BUNDLED_CORPUS
-from truemark.languages import SCRIPTS, language_outside
+from truemark.languages import NAMES, SCRIPTS, language_outside
 from truemark.tables import Table, render
 
 NAME = "language_notes"
@@ -76,15 +76,19 @@ def sentence_texts(path: Path) -> Texts:
 
 
 def row(name: str, texts: Texts) -> tuple[object, ...]:
-    """Count the texts, those with a note, and those of them whose language is named rightly."""
+    """Count the texts, those with a note, and those of them whose language is named rightly.
+
+    A note may name no language, only a script.
+    """
     guesses = [
         (language_outside(text, {ENGLISH}), language)
         for language, found in texts.items()
         for text in found
     ]
     noted = [(guess, language) for guess, language in guesses if guess is not None]
-    right = sum(guess == SAME.get(language, language) for guess, language in noted)
-    share = right / len(noted) if noted and set(texts) != {ENGLISH} else None
+    named = [pair for pair in noted if pair[0] in NAMES]
+    right = sum(guess == SAME.get(language, language) for guess, language in named)
+    share = right / len(named) if named and set(texts) != {ENGLISH} else None
     return name, len(texts), len(guesses), len(noted), len(noted) / max(1, len(guesses)), share
 
 

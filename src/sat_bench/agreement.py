@@ -26,7 +26,8 @@ from truemark.labelling.storage import FOLDER, Annotation, read_annotations
 from truemark.sections import Form, Section, show
 
 _WITHOUT_LAST = (
-    "The end of each text, which every reading has, is left out here; the F1 of a run counts it."
+    "Ends agree at exactly the same place. The end of each text, which every reading has, is left"
+    " out. The F1 of a run counts it, and has a -tolerance."
 )
 _KINDS = (
     (re.compile(r"[\"'”’»›]$"), "closing quote"),

@@ -531,8 +531,8 @@ def _agree(arguments: Sequence[str]) -> int:
         positional=(("A", "one reading"), ("B", "the other, or a system")),
         epilog="A and B are folders of gold, or of annotations such as FOLDER/.annotations/anna,\n"
         "or bundled or languages for talks in the package; B may also be the name of a system,\n"
-        "as for -model. The end of each text, which every reading has, is left out; the F1 of a\n"
-        "run counts it.",
+        "as for -model. Ends agree at exactly the same place, and the end of each text, which\n"
+        "every reading has, is left out; the F1 of a run counts it, and has a -tolerance.",
     )
     given = parser.parse(arguments)
     from sat_bench.agreement import tell_agreement

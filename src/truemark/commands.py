@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from truemark.command import (
     tell,
 )
 from truemark.comparison import NotComparableError, comparable_runs, compare
-from truemark.errors import TruemarkError
+from truemark.errors import TruemarkError, os_reason
 from truemark.files import append_text, write_atomically
 from truemark.folders import comparable_groups, pairs_to_check, runs_to_draw
 from truemark.gate import Criteria, check
@@ -196,13 +195,18 @@ def _spare(output: str | None, kind: tuple[bytes, str]) -> None:
     start, name = kind
     if output == "-":
         raise TruemarkError("-: expected the name of a file to write, or /dev/stdout")
-    if output and Path(output).is_file():
-        with suppress(OSError), Path(output).open("rb") as stream:  # writing it says what is wrong
+    if not output or not Path(output).is_file():
+        return
+    try:
+        with Path(output).open("rb") as stream:
             found = stream.read(len(start)).lower()
-            if found and found != start:
-                raise TruemarkError(
-                    f"{output}: is not {name} and would be overwritten; name another file"
-                )
+    except OSError as error:
+        raise TruemarkError(
+            f"{output}: cannot be read to see whether it is {name}: {os_reason(error)};"
+            " name another file"
+        ) from error
+    if found and found != start:
+        raise TruemarkError(f"{output}: is not {name} and would be overwritten; name another file")
 
 
 COMMANDS = {

@@ -104,6 +104,8 @@ _SEVERAL = re.compile(r"[,;/&+|]|\b(?:and|or)\b")
 def language_outside(text: str, languages: Collection[str]) -> str | None:
     """Guess the language of a text that is in none of these languages; None when not sure.
 
+    If only the script shows that, return its name, such as "Cyrillic script".
+
     >>> text = "Il pleut depuis ce matin, et nous n'avons pas de parapluie pour sortir."
     >>> language_outside(text, {"en"})
     'fr'
@@ -123,7 +125,19 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
     best = max(likelihoods, key=likelihoods.__getitem__)
     rival = max((likelihoods[name] for name in languages if name in likelihoods), default=-math.inf)
     lead = (likelihoods[best] - rival) * math.sqrt(len(words))
-    return best if best not in languages and lead >= _SURE and _knows(best, words) else None
+    if best not in languages and lead >= _SURE and _knows(best, words):
+        return best
+    known = {script_of(name) for name in languages}
+    return None if {script, None} & known else f"{script.capitalize()} script"
+
+
+@cache
+def script_of(language: str) -> str | None:
+    """Return the script of a language as its characters' names begin; None if not known."""
+    for script, code in SCRIPTS.items():
+        if code == language:
+            return script
+    return main_script(" ".join(_tables().get(language, ())))
 
 
 def _knows(language: str, words: Collection[str]) -> bool:
@@ -158,7 +172,7 @@ def language_code(stated: str) -> str | None:
 
 
 def language_name(code: str) -> str:
-    """Return the English name of a language; its code where the name is not known."""
+    """Return the English name of a language; its code, or a script, where no name is known."""
     return NAMES.get(code, code)
 
 

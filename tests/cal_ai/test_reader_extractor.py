@@ -53,6 +53,12 @@ def test_two_lunches_with_two_people_are_two_events() -> None:
     )
 
 
+def test_nothing_is_certain_of_an_owner_who_does_not_speak() -> None:
+    said = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Carol]: Yes, see you there.\n"
+    assert {event.confidence for event in read_events(LUNCH)} == {"high"}
+    assert "high" not in {event.confidence for event in read_events(request(said))}
+
+
 def test_a_plain_cancellation_names_its_event() -> None:
     said = "[Alice]: I cancelled the dentist tomorrow.\n[Bob]: Oh well.\n"
     [event] = read_events(request(said, DENTIST))

@@ -41,7 +41,6 @@ def spoken(text: str) -> list[tuple[str, str, int]]:
             id="continued",
         ),
         pytest.param("[A]:\nlater", [("A", "later", 1)], id="words on the next line"),
-        pytest.param("[A]: x\n[B]:\n[C]: y", [("A", "x", 1), ("C", "y", 3)], id="nothing said"),
         pytest.param(
             "[A]: at 10: [maybe]: no", [("A", "at 10: [maybe]: no", 1)], id="brackets in the words"
         ),
@@ -65,6 +64,12 @@ def spoken(text: str) -> list[tuple[str, str, int]]:
 def test_speakers_and_words_are_found(text: str, expected: list[tuple[str, str, int]]) -> None:
     assert spoken(text) == expected
     assert parse_transcript(text).skipped_lines == ()
+
+
+def test_a_speaker_without_words_is_a_line_that_is_left_out() -> None:
+    transcript = parse_transcript("[A]: x\n[B]:\n[C]: y")
+    assert [said.speaker for said in transcript.utterances] == ["A", "C"]
+    assert transcript.skipped_lines == (2,)
 
 
 def test_lines_before_the_first_speaker_are_skipped_and_counted() -> None:

@@ -73,6 +73,13 @@ def test_a_line_says_which_form_was_read(form: str, line: str) -> None:
     assert form_line(parse_transcript(FORMS[form])) == line
 
 
+def test_what_stands_between_two_times_is_said_although_it_could_be_a_name() -> None:
+    cues = "0:03 --> 0:05\nBob\nLunch?\n0:06 --> 0:08\nAlice\nYes\n0:09 --> 0:12\nBob\nGood.\n"
+    assert spoken(cues) == [("Bob", "Lunch?"), ("Alice", "Yes"), ("Bob", "Good.")]
+    below = "Alice\n0:01\nWhat day suits you?\nBob\n0:03\nFriday\n0:05\nAt noon?\n"
+    assert [speaker for speaker, _ in spoken(below)] == ["Alice", "Bob"]
+
+
 def test_one_line_in_brackets_decides_the_form() -> None:
     assert spoken("Bob: skipped\n[Alice]: Hello\nCarol: more") == [("Alice", "Hello Carol: more")]
 

@@ -306,7 +306,7 @@ def test_agreement_of_gold_with_a_system_and_in_three_forms(
     assert main(["agree", str(one), system]) == 0
     text = capsys.readouterr().out
     assert "agree with F1 1.000 on 1 talk (too few for an interval), kappa" in text
-    assert "The end of each text, which every reading has, is left out" in text
+    assert "Ends agree at exactly the same place. The end of each text, which every reading" in text
     assert main(["agree", str(one), system, "-format", "json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["counts"] == {"tp": 2, "fp": 0, "fn": 0}

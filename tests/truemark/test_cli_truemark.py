@@ -409,6 +409,17 @@ def test_a_page_is_written_over_by_the_next_one(folder: Path) -> None:
         assert main(["check", "new.run.json", "--fail-under", "0", "--junit", "gate.xml"]) == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux has such a file")
+def test_a_file_that_cannot_be_read_is_not_written_over(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unreadable = "/proc/self/clear_refs"  # not even root can read it
+    assert main(["report", "old.run.json", "-o", unreadable]) == 1
+    assert capsys.readouterr().err.startswith(
+        f"error: {unreadable}: cannot be read to see whether it is a page: "
+    )
+
+
 def test_a_hyphen_is_no_file_to_write(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "old.run.json", "-o", "-"]) == 1
     assert capsys.readouterr().err == (

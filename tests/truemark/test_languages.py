@@ -74,6 +74,25 @@ def test_everyday_speech_is_not_taken_for_a_sister_language(language: str) -> No
     assert language_outside(EVERYDAY[language], {"en"}) == language
 
 
+# Dense news, with few of the frequent words.
+DENSE = {
+    "Cyrillic script": "Нарач, возера ў Мядзельскім раёне, найбольшае прыроднае возера краіны. "
+    "Плошча 79,6 км², даўжыня 12,8 км, глыбіня 24,8 м, вадазбор 199 км².",
+    "Hebrew script": "תושבי העיר חיפה קיבלו אתמול הודעות מעיריית חיפה בדבר תיקוני צנרת דחופים. "
+    "מהנדסי תאגיד מים הזמינו קבלני תשתיות, משאבות, גנרטורים, צינורות פלדה.",
+}
+
+
+@pytest.mark.parametrize("script", DENSE)
+def test_where_the_language_is_not_sure_the_script_says_that_a_text_is_not_english(
+    script: str,
+) -> None:
+    assert language_outside(DENSE[script], {"en"}) == script
+    assert language_name(script) == script
+    assert language_outside(DENSE[script], {"en", "ru", "he"}) is None  # they are written so
+    assert language_outside(DENSE[script], {"en", "xx"}) is None  # how is that written?
+
+
 @pytest.mark.parametrize("what", NOT_SURE)
 def test_short_words_that_many_languages_have_name_none(what: str) -> None:
     assert language_outside(NOT_SURE[what], {"en"}) is None

@@ -322,7 +322,7 @@ def _expects_few(summary: Summary) -> bool:
 def _left_out_lines(categories: Iterable[Summary]) -> Iterator[str]:
     """Say why categories have a dash for F1, if one that was scored has."""
     if any(summary.scored and _expects_few(summary) for summary in categories):
-        yield f"f1 is left out where fewer than {FEWEST_EXPECTED} events are expected"
+        yield f"f1 of a category is left out where fewer than {FEWEST_EXPECTED} events are expected"
 
 
 def _score_row(name: str, summary: Summary, left_out: Measure | None = None) -> tuple[object, ...]:

@@ -29,6 +29,7 @@ _WITH_TIME = tuple(
     )
 )
 _AFTER_TIME = re.compile(rf"\[[^\[\]]*{TIME}\]\s+{_NAME}")
+_TIME = re.compile(TIME)
 _ALONE = re.compile(rf"{TIME}(?:\s*-->\s*{TIME})?|{_IN_WORDS}")
 
 
@@ -38,10 +39,13 @@ def find_starts(lines: Sequence[str]) -> list[Start]:
     for place, line in enumerate(stripped):
         if name := _name_in(line):
             starts.append(Start(place, name))
-        elif _ALONE.fullmatch(line) and place and _is_heading(stripped, place - 1):
-            starts.append(Start(place, stripped[place - 1]))
         elif place and "-->" in stripped[place - 1] and _is_heading(stripped, place):
             starts.append(Start(place, line))
+        elif not _TIME.fullmatch(line):
+            continue
+        # The line below a time holds words, though it may be a name too: `Friday`.
+        elif _is_heading(stripped, place - 1) and (not starts or starts[-1].place < place - 2):
+            starts.append(Start(place, stripped[place - 1]))
     return starts
 
 
@@ -68,6 +72,6 @@ def without_headings(lines: Sequence[str], starts: Sequence[Start]) -> list[str]
 
 
 def _is_heading(lines: Sequence[str], place: int) -> bool:
-    """Whether the line holds nothing but a name."""
-    name = lines[place]
+    """Whether there is such a line, and it holds nothing but a name."""
+    name = lines[place] if place >= 0 else ""
     return bool(name) and name[0].isalpha() and is_name(name) and name[-1] not in ".!?,;:"

@@ -87,7 +87,7 @@ def language_line(line: str) -> str | None:
 def gather(lines: Sequence[str], starts: Sequence[Start], form: str) -> Transcript:
     """Join the lines from each start to the next into an utterance.
 
-    Blank lines and speakers without words are left out.
+    Blank lines are left out; lines of speakers without words are skipped.
     """
     names: dict[str, str] = {}  # so that all utterances of a speaker share one string
     first = starts[0].place if starts else len(lines)
@@ -101,6 +101,8 @@ def gather(lines: Sequence[str], starts: Sequence[Start], form: str) -> Transcri
             skipped += [number for number in range(place, end) if bare(lines[number])]
         elif words := _words(said, more):
             utterances.append(Utterance(names.setdefault(speaker, speaker), words, place + 1))
+        else:
+            skipped.append(place)
     numbers = tuple(place + 1 for place in skipped)
     return Transcript(
         tuple(utterances), numbers, form, next(filter(None, languages.values()), None)
