@@ -53,6 +53,19 @@ def test_two_lunches_with_two_people_are_two_events() -> None:
     )
 
 
+@pytest.mark.parametrize("verb", ["push", "move", "delay"])
+def test_a_call_is_moved_by_an_hour_not_made_an_hour_long(verb: str) -> None:
+    call = ContextEvent(
+        1, "Call with Carol", datetime(2026, 3, 6, 15), datetime(2026, 3, 6, 15, 30)
+    )
+    said = f"[Carol]: Can we {verb} our call on Friday by an hour?\n[Alice]: Yes, that is fine.\n"
+    [event] = read_events(request(said, call))
+    assert (event.start_time, event.end_time) == (
+        datetime(2026, 3, 6, 16),
+        datetime(2026, 3, 6, 16, 30),
+    )
+
+
 def test_nothing_is_certain_of_an_owner_who_does_not_speak() -> None:
     said = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Carol]: Yes, see you there.\n"
     assert {event.confidence for event in read_events(LUNCH)} == {"high"}

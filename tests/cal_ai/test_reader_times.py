@@ -230,6 +230,7 @@ SHIFTS = {
     "15 minutes earlier": (-15, 0),
     "move it up 30 minutes": (-30, 0),
     "push the review by 45 minutes": (45, 0),
+    "move our call on Friday by an hour": (60, 0),
     "delay it by an hour": (60, 0),
     "back a week": (0, 7),
     "two days later": (0, 2),

@@ -36,7 +36,7 @@ _EARLIER = r"(?:earlier|sooner|forward|ahead|up)"
 _BEFORE = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
 _AFTER = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
 _BY = (
-    rf"\b(?P<way>push|delay|postpone|bump|slide)\w* (?:it |that |this |the [\w ]+? |our [\w"
+    rf"\b(?P<way>push|delay|postpone|bump|slide|move(?= .{{0,40}}\bby\b))\w* (?:it |that |this |the [\w ]+? |our [\w"
     rf" ]+? |my [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
 )
 _WEEKS = (
@@ -88,7 +88,9 @@ def find_shifts(text: str) -> list[Shift]:
         for match in matches(source, text):
             if not overlaps(shifts, *match.span()):
                 sign = -1 if occurs(rf"^{_EARLIER}$", match["way"]) else 1
-                shifts.append(Shift(*match.span(), minutes=sign * _minutes(match)))
+                # A day may be named between the verb and the length.
+                start = match.start("count") if source == _BY else match.start()
+                shifts.append(Shift(start, match.end(), minutes=sign * _minutes(match)))
     return shifts
 
 
