@@ -145,9 +145,10 @@ def likely(findings: Iterable[Found], thresholds: Thresholds) -> list[Found]:
     ]
 
 
-def confidence(finding: Found, thresholds: Thresholds) -> Confidence:
+def confidence(finding: Found, thresholds: Thresholds, *, owner_speaks: bool = True) -> Confidence:
+    """Say how sure a finding is: never high about an owner who does not speak."""
     levels: Levels = getattr(thresholds, finding.event.action)
-    if finding.probability >= levels.high:
+    if finding.probability >= levels.high and owner_speaks:
         return "high"
     return "medium" if finding.probability >= levels.medium else "low"
 

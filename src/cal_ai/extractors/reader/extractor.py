@@ -9,10 +9,10 @@ from functools import cache
 from textwrap import shorten
 
 from cal_ai.defaults import EMBEDDED
-from cal_ai.events import Confidence, Event
+from cal_ai.events import Event
 from cal_ai.extractors.answers import render_answer
 from cal_ai.extractors.protocol import Extraction, Request
-from cal_ai.extractors.reader.decide import Found, confidence, decide, likely, read_each
+from cal_ai.extractors.reader.decide import confidence, decide, likely, read_each
 from cal_ai.extractors.reader.limits import TooLong, halves, read_relevant
 from cal_ai.extractors.reader.mentions import Dialogue
 from cal_ai.extractors.reader.network import MODEL, shared_network
@@ -80,21 +80,15 @@ def _read(request: Request, parts: int) -> dict[object, Event]:
         # Of events with the same key the later one counts; changes of the calendar come first.
         both = first | second
         return dict(sorted(both.items(), key=lambda item: item[1].action == "create"))
+    speaks = request.transcript.has_speaker(request.owner)
     return {
         finding.event.existing_event_id or finding.event.start_time: replace(
             finding.event,
-            confidence=_confidence(finding, request),
+            confidence=confidence(finding, THRESHOLDS, owner_speaks=speaks),
             reasoning=_quoted(talks[0], finding.lines),
         )
         for finding in likely(decide(*readings), THRESHOLDS)
     }
-
-
-def _confidence(finding: Found, request: Request) -> Confidence:
-    """Return the confidence in a finding: no more than medium if the owner does not speak."""
-    word = confidence(finding, THRESHOLDS)
-    speaks = request.transcript.has_speaker(request.owner)
-    return word if speaks or word != "high" else "medium"
 
 
 def _quoted(talk: Dialogue, lines: tuple[int, ...]) -> str:

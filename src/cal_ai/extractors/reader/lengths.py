@@ -36,8 +36,8 @@ _EARLIER = r"(?:earlier|sooner|forward|ahead|up)"
 _BEFORE = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}"
 _AFTER = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
 _BY = (
-    rf"\b(?P<way>push|delay|postpone|bump|slide|move(?= .{{0,40}}\bby\b))\w* (?:it |that |this |the [\w ]+? |our [\w"
-    rf" ]+? |my [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
+    r"\b(?P<way>push|delay|postpone|bump|slide|move(?= .{0,40}\bby\b))\w*"
+    rf" (?:it |that |this |the [\w ]+? |our [\w ]+? |my [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
 )
 _WEEKS = (
     rf"\b(?:back|out|by|forward|up|wait)(?: by)?(?: exactly| about)?"
