@@ -37,7 +37,7 @@ _BEFORE = rf"\b(?P<way>{_LATER}|{_EARLIER})(?: by)? (?:about |around )?{_LENGTH}
 _AFTER = rf"{_LENGTH} (?P<way>{_LATER}|{_EARLIER})\b"
 _BY = (
     r"\b(?P<way>push|delay|postpone|bump|slide|move(?= .{0,40}\bby\b))\w*"
-    rf" (?:it |that |this |the [\w ]+? |our [\w ]+? |my [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
+    rf" (?:it |that |this |(?:the|our|my) [\w ]+? )?(?:by |back )?(?:about )?{_LENGTH}"
 )
 _WEEKS = (
     rf"\b(?:back|out|by|forward|up|wait)(?: by)?(?: exactly| about)?"
