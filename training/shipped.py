@@ -18,9 +18,10 @@ NORMS = ("norm_attention", "norm_feed")
 
 
 def read_onnx(path: Path) -> Arrays:
-    """Read a file of `training.export` as wide as its table of pieces; weights stay rounded.
+    """Read a file of `training.export` whose pieces are as wide as its layers.
 
-    Operators are in the order in which they were written, which identifies their constants.
+    Weights stay rounded. Operators are in the order in which they were written, which identifies
+    their constants.
     """
     model = onnx.load(path)
     constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}

@@ -294,7 +294,9 @@ def _check_thresholds(thresholds: Iterable[float]) -> None:
 
 def _require_talks(talks: Iterable[Talk]) -> None:
     if isinstance(talks, str | Path):
-        raise TypeError(f"talks must be talks, as of load_corpus({str(talks)!r}), got the path")
+        raise TypeError(
+            f"talks must be Talk objects, got a path: load_corpus({str(talks)!r}) reads it"
+        )
 
 
 def _repeatable(talks: Iterable[Talk]) -> Iterable[Talk]:

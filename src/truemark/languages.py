@@ -110,7 +110,7 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
     >>> language_outside(text, {"en"})
     'fr'
     """
-    start = text[:_READ]
+    start = unicodedata.normalize("NFKC", text[:_READ])  # fullwidth letters are letters too
     script = main_script(start)
     if script in SCRIPTS:
         return SCRIPTS[script] if SCRIPTS[script] not in languages else None
@@ -134,6 +134,7 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
 @cache
 def script_of(language: str) -> str | None:
     """Return the script of a language as its characters' names begin; None if not known."""
+    language = {"yue": "zh"}.get(language, language)
     for script, code in SCRIPTS.items():
         if code == language:
             return script

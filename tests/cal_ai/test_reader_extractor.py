@@ -48,9 +48,7 @@ def test_two_lunches_with_two_people_are_two_events() -> None:
         "[Alice]: Sure, Thursday at one. I'm in.\n[Ann]: Perfect.\n"
     )
     starts = [(event.title, event.start_time) for event in read_events(request(said))]
-    assert (
-        starts == [("Lunch", datetime(2026, 3, 10, 12)), ("Lunch", datetime(2026, 3, 5, 13))][::-1]
-    )
+    assert starts == [("Lunch", datetime(2026, 3, 5, 13)), ("Lunch", datetime(2026, 3, 10, 12))]
 
 
 @pytest.mark.parametrize("verb", ["push", "move", "delay"])
@@ -70,6 +68,14 @@ def test_nothing_is_certain_of_an_owner_who_does_not_speak() -> None:
     said = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Carol]: Yes, see you there.\n"
     assert {event.confidence for event in read_events(LUNCH)} == {"high"}
     assert "high" not in {event.confidence for event in read_events(request(said))}
+
+
+def test_what_older_messages_of_a_chat_settle_is_not_certain() -> None:
+    agreed = "{0} - Bob: Lunch tomorrow at noon at Luigi's?\n{0} - Alice: Yes, see you there.\n"
+    later = "04/03/26, 09:05 - Bob: Have you seen my bike?\n04/03/26, 09:06 - Alice: No.\n"
+    for day, words in (("04/03/26, 09:00", {"high"}), ("20/02/26, 09:00", {"medium"})):
+        events = read_events(request(agreed.format(day) + later))
+        assert {event.confidence for event in events} == words
 
 
 def test_a_plain_cancellation_names_its_event() -> None:

@@ -60,6 +60,23 @@ def test_a_notice_is_no_message() -> None:
     assert dating == Dating(datetime(2026, 2, 28, 22, 1), datetime(2026, 2, 28, 22, 2))
 
 
+def test_the_last_day_of_a_chat_begins_with_its_first_message() -> None:
+    dating = parse_transcript(
+        "28/02/26, 22:01 - Bob: Lunch tomorrow?\n28/02/26, 22:02 - Alice: Yes.\n"
+        "09/03/26, 08:00 - Bob: Hello\n09/03/26, 08:01 - Alice: Hi.\n"
+    ).dating
+    assert dating is not None
+    assert dating.last_day == 3
+
+
+def test_a_notice_that_fits_no_order_of_the_messages_is_no_reason_to_fail() -> None:
+    lines = "13/03/26, 9:00 - Bob: Hi\n", "03/13/26, 9:01 - Bob changed the description\n"
+    for text in ("".join(lines), "".join(reversed(lines))):
+        dating = parse_transcript(text).dating
+        assert dating is not None
+        assert dating.last == datetime(2026, 3, 13, 9)
+
+
 def test_a_notice_shows_in_which_order_dates_are() -> None:
     dating = parse_transcript(
         "05/03/26, 9:00 - Bob: Hello\n05/03/26, 9:01 - Alice: Hi.\n"
@@ -81,8 +98,7 @@ def test_a_chat_of_several_days_says_that_older_messages_count_from_the_last_one
     first, last = datetime(2026, 3, 2, 9), datetime(2026, 3, 5, 9)
     assert dating_line(Dating(first, last)) == (
         "dates count from 2026-03-05 09:00, the time of the last message; "
-        '"tomorrow" in older messages (since 2026-03-02) counts from there too: '
-        "leave out what is settled"
+        'so does "tomorrow" in older messages (since 2026-03-02): remove those that are over'
     )
     assert "older" not in dating_line(Dating(last, last.replace(hour=23)))
 

@@ -80,6 +80,11 @@ def test_what_stands_between_two_times_is_said_although_it_could_be_a_name() -> 
     assert [speaker for speaker, _ in spoken(below)] == ["Alice", "Bob"]
 
 
+def test_a_reply_that_is_only_a_time_is_said() -> None:
+    text = "[10:01 AM] Alice\nWhen?\n[10:02 AM] Bob\n10:30\n[10:03 AM] Alice\nOK\n"
+    assert spoken(text) == [("Alice", "When?"), ("Bob", "10:30"), ("Alice", "OK")]
+
+
 def test_one_line_in_brackets_decides_the_form() -> None:
     assert spoken("Bob: skipped\n[Alice]: Hello\nCarol: more") == [("Alice", "Hello Carol: more")]
 

@@ -84,6 +84,22 @@ def test_a_threshold_that_is_no_probability_is_refused(
         list(compare(["cmd:cat"], talks, [threshold]))
 
 
+def test_a_system_may_be_given_by_its_name() -> None:
+    talks = [talk("a", "We met at noon. Then it rained.")]
+    assert evaluate("nano", talks).counts == Counts(2, 0, 0)
+    assert sweep("nano", talks, (0.4,))[0].counts == Counts(2, 0, 0)
+
+
+def test_a_folder_in_place_of_talks_is_refused_with_what_reads_it(segmenter: Segmenter) -> None:
+    said = r"got a path: load_corpus\('talks'\) reads it"
+    with pytest.raises(TypeError, match=said):
+        evaluate(segmenter, "talks")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=said):
+        sweep(segmenter, "talks")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=said):
+        list(compare(["nano"], Path("talks")))  # type: ignore[arg-type]
+
+
 def test_talks_of_a_generator_are_measured_with_every_system_and_condition() -> None:
     talks = (talk(name, "One. Two.") for name in "ab")
     measured = list(compare(["cmd:cat", "cmd:cat"], talks, conditions=(WRITTEN, "lower")))

@@ -147,7 +147,7 @@ def judgements(reads: Sequence[Read], thresholds: Thresholds) -> Iterator[Judgem
 
 
 def level(judged: Iterable[Judgement], share: float) -> float:
-    """Return the lowest probability from which on at least this share of events is right.
+    """Return the lowest probability at which at least this share of events is right.
 
     That holds for the events with about this probability, not only in the mean with likelier ones:
     the shares are those of an isotonic regression.

@@ -63,11 +63,13 @@ def without_headings(lines: Sequence[str], starts: Sequence[Start]) -> list[str]
     blanked = list(lines)
     for start in starts:
         blanked[start.place] = ""
-        for place in range(start.place - 1, -1, -1):
-            line = bare(lines[place])
-            if line != start.speaker and not _ALONE.fullmatch(line):
-                break
-            blanked[place] = ""
+        above = start.place - 1
+        while above >= 0 and _ALONE.fullmatch(bare(lines[above])):
+            above -= 1
+        if above >= 0 and bare(lines[above]) == start.speaker:
+            blanked[above : start.place] = [""] * (start.place - above)
+        elif start.place and "-->" in lines[start.place - 1]:
+            blanked[start.place - 1] = ""
     return blanked
 
 

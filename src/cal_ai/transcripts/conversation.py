@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,8 +23,9 @@ class Utterance(NamedTuple):
 class Transcript:
     """The utterances of a conversation, and how its file was read.
 
-    `skipped_lines` are the numbers of the lines that belong to no speaker; `language` is the value
-    of a line `# Language:`; `dating` is None if the lines carry no dates.
+    `skipped_lines` are the numbers of the lines that belong to no speaker, or name one who says
+    nothing; `language` is the value of a line `# Language:`; `dating` is None if the lines carry no
+    dates.
     """
 
     utterances: tuple[Utterance, ...]
@@ -44,6 +45,11 @@ class Transcript:
 
     def has_speaker(self, owner: str) -> bool:
         return any(same_person(speaker, owner) for speaker in self.speakers)
+
+    def is_of_last_day(self, places: Iterable[int]) -> bool:
+        """Whether an utterance at one of these places is of the last day of a chat with dates."""
+        last_day = self.dating.last_day if self.dating else 0
+        return any(self.utterances[place].line >= last_day for place in places)
 
     def is_owner(self, speaker: str, owner: str) -> bool:
         """Whether a speaker is the owner; if somebody has exactly this name, nobody else is."""

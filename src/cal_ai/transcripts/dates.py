@@ -24,34 +24,45 @@ _YEARS = range(1990, 2100)
 
 @dataclass(frozen=True, slots=True)
 class Dating:
-    """When the messages were sent; `assumed` is the order of the dates if the text is unclear."""
+    """When the messages were sent; `assumed` is the order of the dates if the text is unclear.
+
+    `last_day` is the number of the line with the first message of the last day.
+    """
 
     first: datetime
     last: datetime
     assumed: str | None = None
+    last_day: int = 1
 
 
-def find_dating(messages: Iterable[tuple[str, bool]]) -> Dating | None:
-    """Find the times of the first and last message in the lines that messages begin with.
+def find_dating(messages: Iterable[tuple[int, str, bool]]) -> Dating | None:
+    """Find when messages were sent from the numbers and texts of the lines they begin with.
 
     With each line comes whether somebody speaks there: the dates of notices only show their order.
     """
-    stamps = [(match, spoken) for line, spoken in messages if (match := _STAMP.match(line))]
+    stamps = [
+        (match, number if spoken else None)
+        for number, line, spoken in messages
+        if (match := _STAMP.match(line))
+    ]
     orders = [_YEAR_FIRST] if stamps and len(stamps[0][0][1]) == 4 else [DAY_FIRST, MONTH_FIRST]
     readings = {}
     for order in orders:
-        moments = [(_moment(stamp, order), spoken) for stamp, spoken in stamps]
-        readings[order] = [(moment, spoken) for moment, spoken in moments if moment is not None]
+        moments = [(_moment(stamp, order), number) for stamp, number in stamps]
+        readings[order] = [(moment, number) for moment, number in moments if moment is not None]
     most = max(map(len, readings.values()))
     possible = {order: dated for order, dated in readings.items() if len(dated) == most}
     fitting = [order for order, dated in possible.items() if _ascend(m for m, _ in dated)]
     fitting = fitting or list(possible)
-    said = {order: [m for m, spoken in possible[order] if spoken] for order in fitting}
-    if not said[fitting[0]]:
+    said = {order: [(m, n) for m, n in possible[order] if n is not None] for order in fitting}
+    said = {order: messages for order, messages in said.items() if messages}
+    if not said:
         return None
-    first, last = said[fitting[0]][0], said[fitting[0]][-1]
-    is_clear = all(said[order][-1] == last for order in fitting)
-    return Dating(first, last, None if is_clear else fitting[0])
+    order, chosen = next(iter(said.items()))
+    first, last = chosen[0][0], chosen[-1][0]
+    is_clear = all(others[-1][0] == last for others in said.values())
+    last_day = min(number for moment, number in chosen if moment.date() == last.date())
+    return Dating(first, last, None if is_clear else order, last_day)
 
 
 def dating_line(dating: Dating) -> str:
@@ -61,8 +72,8 @@ def dating_line(dating: Dating) -> str:
         line += f", read as {dating.assumed}; if that is wrong, say when it was with --now DATETIME"
     if dating.first.date() < dating.last.date():
         line += (
-            f'; "tomorrow" in older messages (since {dating.first:%Y-%m-%d}) counts from there too:'
-            " leave out what is settled"
+            f'; so does "tomorrow" in older messages (since {dating.first:%Y-%m-%d}):'
+            " remove those that are over"
         )
     return line
 

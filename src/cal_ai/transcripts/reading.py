@@ -42,7 +42,9 @@ def parse_transcript(text: str) -> Transcript:
     form, starts = max(readings, key=lambda reading: _line_count(reading[1]))
     if not _line_count(starts):
         return gather(lines, (), BRACKETS)
-    dating = find_dating((lines[start.place], start.speaker is not None) for start in starts)
+    dating = find_dating(
+        (start.place + 1, lines[start.place], start.speaker is not None) for start in starts
+    )
     if form == captions.FORM:
         lines = captions.without_headings(lines, starts)
     if form == whatsapp.FORM:

@@ -145,10 +145,9 @@ def likely(findings: Iterable[Found], thresholds: Thresholds) -> list[Found]:
     ]
 
 
-def confidence(finding: Found, thresholds: Thresholds, *, owner_speaks: bool = True) -> Confidence:
-    """Say how sure a finding is: never high about an owner who does not speak."""
+def confidence(finding: Found, thresholds: Thresholds, *, is_clear: bool = True) -> Confidence:
     levels: Levels = getattr(thresholds, finding.event.action)
-    if finding.probability >= levels.high and owner_speaks:
+    if finding.probability >= levels.high and is_clear:
         return "high"
     return "medium" if finding.probability >= levels.medium else "low"
 
@@ -263,9 +262,9 @@ def _likeliest(new_events: Iterable[Found]) -> list[Found]:
 def _may_be_one(new: Found, other: Found) -> bool:
     """Whether two events have the same title, and one day or lines that settle both."""
     start, other_start = new.event.start_time, other.event.start_time
-    apart = start is None or other_start is None or start.date() != other_start.date()
-    lines = set(new.lines) & set(other.lines)
-    return agree(new.event.title, other.event.title) and not (apart and not lines)
+    same_day = start and other_start and start.date() == other_start.date()
+    one_line = not set(new.lines).isdisjoint(other.lines)
+    return agree(new.event.title, other.event.title) and bool(same_day or one_line)
 
 
 def _others(talk: Dialogue, lines: Sequence[int]) -> tuple[str, ...]:

@@ -80,11 +80,14 @@ def _read(request: Request, parts: int) -> dict[object, Event]:
         # Of events with the same key the later one counts; changes of the calendar come first.
         both = first | second
         return dict(sorted(both.items(), key=lambda item: item[1].action == "create"))
-    speaks = request.transcript.has_speaker(request.owner)
+    transcript = request.transcript
+    speaks = transcript.has_speaker(request.owner)
     return {
         finding.event.existing_event_id or finding.event.start_time: replace(
             finding.event,
-            confidence=confidence(finding, THRESHOLDS, owner_speaks=speaks),
+            confidence=confidence(
+                finding, THRESHOLDS, is_clear=speaks and transcript.is_of_last_day(finding.lines)
+            ),
             reasoning=_quoted(talks[0], finding.lines),
         )
         for finding in likely(decide(*readings), THRESHOLDS)
