@@ -75,7 +75,7 @@ def match_positions(
     >>> match_positions([10, 21], [9, 20, 40], tolerance=1)
     [(0, 0), (1, 1)]
     """
-    if tolerance < 0:
+    if not tolerance >= 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
     if len(predicted) + len(expected) >= _MANY:
         columns = _as_columns(predicted), _as_columns(expected)
@@ -226,7 +226,7 @@ def adds_match(predicted: ScoredPositions, expected: Sequence[int], tolerance: i
     >>> adds_match(scored, [11], tolerance=1).tolist()
     [False, True, False]
     """
-    if tolerance < 0:
+    if not tolerance >= 0:
         raise ValueError(f"tolerance must be 0 or more, got {tolerance}")
     truths = np.sort(np.asarray(expected, dtype=np.int64))
     reach = min(tolerance, _BEYOND)

@@ -255,9 +255,10 @@ def test_the_best_of_all_thresholds_is_the_best_of_its_points(
     assert curve.counts(simplest.threshold) == simplest.counts
 
 
-def test_a_negative_tolerance_is_refused_by_a_curve() -> None:
-    with pytest.raises(ValueError, match="tolerance must be 0 or more, got -1"):
-        curve_of(scored(), [], -1)
+@pytest.mark.parametrize("tolerance", [-1, float("nan")])
+def test_a_tolerance_that_is_no_distance_is_refused_by_a_curve(tolerance: int) -> None:
+    with pytest.raises(ValueError, match=f"tolerance must be 0 or more, got {tolerance}"):
+        curve_of(scored(), [], tolerance)
 
 
 @pytest.mark.parametrize(

@@ -163,9 +163,10 @@ def test_positions_of_any_size_are_matched_however_many_there_are() -> None:
         match_positions([0.5] * 2_000, [1], 1)  # type: ignore[list-item] # a float is the point
 
 
-def test_a_negative_tolerance_is_refused() -> None:
-    with pytest.raises(ValueError, match="tolerance must be 0 or more, got -1"):
-        match_positions([1], [1], -1)
+@pytest.mark.parametrize("tolerance", [-1, float("nan")])
+def test_a_tolerance_that_is_no_distance_is_refused(tolerance: int) -> None:
+    with pytest.raises(ValueError, match=f"tolerance must be 0 or more, got {tolerance}"):
+        match_positions([1], [1], tolerance)
 
 
 def test_positions_between_characters_are_refused() -> None:
