@@ -78,6 +78,24 @@ def test_what_older_messages_of_a_chat_settle_is_not_certain() -> None:
         assert {event.confidence for event in events} == words
 
 
+def test_a_greeting_of_an_older_day_does_not_make_a_chat_uncertain() -> None:
+    said = (
+        "20/02/26, 09:00 - Bob: Hi there!\n20/02/26, 09:00 - Alice: Hello!\n"
+        "04/03/26, 09:00 - Bob: Lunch tomorrow at noon at Luigi's?\n"
+        "04/03/26, 09:00 - Alice: Yes, see you there.\n"
+    )
+    assert {event.confidence for event in read_events(request(said))} == {"high"}
+
+
+def test_an_owner_who_speaks_in_the_other_half_of_a_long_talk_speaks() -> None:
+    small_talk = "".join(f"[Carol]: The weather of day {n} was fine.\n" for n in range(1200))
+    said = "[Bob]: Lunch tomorrow at noon at Luigi's?\n[Carol]: Yes, see you there.\n"
+    silent = read_events(request(f"[Dave]: Good to see you all.\n{small_talk}{said}"))
+    speaks = read_events(request(f"[Alice]: Good to see you all.\n{small_talk}{said}"))
+    assert {event.confidence for event in silent} == {"medium"}
+    assert {event.confidence for event in speaks} == {"high"}
+
+
 def test_a_plain_cancellation_names_its_event() -> None:
     said = "[Alice]: I cancelled the dentist tomorrow.\n[Bob]: Oh well.\n"
     [event] = read_events(request(said, DENTIST))

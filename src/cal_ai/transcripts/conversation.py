@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cal_ai.transcripts.dates import Dating
@@ -42,6 +42,10 @@ class Transcript:
     def speakers(self) -> tuple[str, ...]:
         """All speakers, in the order in which they first speak."""
         return tuple(dict.fromkeys(utterance.speaker for utterance in self.utterances))
+
+    def excerpt(self, start: int, end: int | None) -> Transcript:
+        """Return the conversation with only the utterances from `start` to before `end`."""
+        return replace(self, utterances=self.utterances[start:end])
 
     def has_speaker(self, owner: str) -> bool:
         return any(same_person(speaker, owner) for speaker in self.speakers)

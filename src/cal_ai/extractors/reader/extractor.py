@@ -60,7 +60,8 @@ def read_events(request: Request) -> tuple[Event, ...]:
     length = sum(len(speaker) + len(words) for speaker, words, _ in utterances)
     with suppress(TooLong):
         if length <= LONGEST_TALK:
-            return tuple(_read(request, _MOST_PARTS).values())
+            speaks = request.transcript.has_speaker(request.owner)
+            return tuple(_read(request, _MOST_PARTS, speaks).values())
     raise CallFailed(
         f"the conversation is too long: {length:,} characters in {len(utterances):,} lines,"
         f" expected about {LONGEST_TALK:,} at most: give a part, or take an --extractor that"
@@ -68,7 +69,7 @@ def read_events(request: Request) -> tuple[Event, ...]:
     )
 
 
-def _read(request: Request, parts: int) -> dict[object, Event]:
+def _read(request: Request, parts: int, speaks: bool) -> dict[object, Event]:
     """Return events by the calendar event they change or else their start; halve long talks."""
     talks = read_relevant(request)
     try:
@@ -76,12 +77,11 @@ def _read(request: Request, parts: int) -> dict[object, Event]:
     except TooLong:
         if parts == 1:
             raise
-        first, second = (_read(half, parts // 2) for half in halves(request))
+        first, second = (_read(half, parts // 2, speaks) for half in halves(request))
         # Of events with the same key the later one counts; changes of the calendar come first.
         both = first | second
         return dict(sorted(both.items(), key=lambda item: item[1].action == "create"))
-    transcript = request.transcript
-    speaks = transcript.has_speaker(request.owner)
+    transcript = talks[0].request.transcript
     return {
         finding.event.existing_event_id or finding.event.start_time: replace(
             finding.event,

@@ -12,7 +12,6 @@ from cal_ai.extractors.protocol import Request
 from cal_ai.extractors.reader.mentions import Dialogue, read_dialogue
 from cal_ai.extractors.reader.patterns import occurs, pattern, words
 from cal_ai.extractors.reader.reckoning import minute_of
-from cal_ai.transcripts.conversation import Transcript
 
 _MOST_EVENTS, _MOST_ALONE, _MOST_TOGETHER = 11, 2, 8  # of a calendar
 # Words for several events of a day or a week that are not named one by one.
@@ -41,9 +40,9 @@ class TooLong(Exception):  # noqa: N818  # a reason to read less at once
 
 def halves(request: Request) -> tuple[Request, Request]:
     """Make a request for each half of the conversation."""
-    utterances = request.transcript.utterances
-    middle = len(utterances) // 2
-    first, second = Transcript(utterances[:middle]), Transcript(utterances[middle:])
+    transcript = request.transcript
+    middle = len(transcript.utterances) // 2
+    first, second = transcript.excerpt(0, middle), transcript.excerpt(middle, None)
     return replace(request, transcript=first), replace(request, transcript=second)
 
 
@@ -60,8 +59,8 @@ def read_relevant(request: Request) -> list[Dialogue]:
     names = {name for turn in utterances for name in turn.speaker.lower().split()}
     telling = [place for place, turn in enumerate(utterances) if not _greets(turn.words, names)]
     if telling:
-        utterances = utterances[telling[0] : telling[-1] + 1]
-        request = replace(request, transcript=Transcript(utterances))
+        excerpt = request.transcript.excerpt(telling[0], telling[-1] + 1)
+        request = replace(request, transcript=excerpt)
     talk = read_dialogue(request)
     spoken = {
         stem_of(word) for line in (*talk.lines, *names) for word in LONG_WORD.findall(line.lower())
