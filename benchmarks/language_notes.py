@@ -23,13 +23,12 @@ from training.world.tune import kept_out
 from benchmarks.languages import DOCUMENTS
 from benchmarks.segmenters import show
 from sat_bench.defaults import BUNDLED_CORPUS
-from truemark.languages import NAMES, SCRIPTS, language_outside
+from truemark.languages import NAMES, WRITTEN_AS, language_outside
 from truemark.tables import Table, render
 
 NAME = "language_notes"
 LENGTH = 300  # characters
 ENGLISH = "en"
-SAME = {"yue": SCRIPTS["CJK"]}  # written Cantonese may be called Chinese
 
 Texts = Mapping[str, Sequence[str]]  # by language
 
@@ -87,7 +86,7 @@ def row(name: str, texts: Texts) -> tuple[object, ...]:
     ]
     noted = [(guess, language) for guess, language in guesses if guess is not None]
     named = [pair for pair in noted if pair[0] in NAMES]
-    right = sum(guess == SAME.get(language, language) for guess, language in named)
+    right = sum(guess == WRITTEN_AS.get(language, language) for guess, language in named)
     share = right / len(named) if named and set(texts) != {ENGLISH} else None
     return name, len(texts), len(guesses), len(noted), len(noted) / max(1, len(guesses)), share
 

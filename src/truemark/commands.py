@@ -42,7 +42,7 @@ from truemark.sections import (
 from truemark.summary import scored_units
 from truemark.timeline import read_timeline
 
-PAGE, XML = (b"<!doctype html", "a page"), (b"<?xml", "XML")  # how files begin, and what they are
+_PAGE, _XML = (b"<!doctype html", "a page"), (b"<?xml", "XML")  # how files begin, and what they are
 _STATUS = {"passed": DONE, "fell short": FAILED, "inconclusive": INCONCLUSIVE}
 
 
@@ -75,7 +75,7 @@ def _show_all(groups: Sequence[Sequence[Section]], form: Form, name: str) -> str
 
 
 def draw_report(options: argparse.Namespace) -> int:
-    _spare(options.output, PAGE)
+    _spare(options.output, _PAGE)
     runs, left_out = runs_to_draw(options.runs)
     _tell_left_out(left_out, options.runs)
     kept, reasons = comparable_runs(runs)
@@ -89,7 +89,7 @@ def draw_report(options: argparse.Namespace) -> int:
 
 
 def show_history(options: argparse.Namespace) -> int:
-    _spare(options.output, PAGE)
+    _spare(options.output, _PAGE)
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:
         note(warning)
@@ -102,7 +102,7 @@ def show_history(options: argparse.Namespace) -> int:
 
 
 def show_leaderboard(options: argparse.Namespace) -> int:
-    _spare(options.output, PAGE)
+    _spare(options.output, _PAGE)
     timeline = read_timeline(options.folder)
     for warning in timeline.warnings:
         note(warning)
@@ -150,7 +150,7 @@ def check_runs(options: argparse.Namespace) -> int:
     if criteria.compare and options.against is None:
         asked = "--fail-if-worse" if criteria.fail_if_worse else "--margin"
         options.refuse(f"{asked} needs --against BASELINE")
-    _spare(options.junit, XML)
+    _spare(options.junit, _XML)
     pairs, doubt = pairs_to_check(options.run, options.against)
     if options.junit and len(pairs) > 1:
         options.refuse(

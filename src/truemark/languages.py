@@ -21,6 +21,8 @@ SCRIPTS = {
     "ETHIOPIC": "am", "GUJARATI": "gu", "GURMUKHI": "pa", "ORIYA": "or", "TAMIL": "ta",
     "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml", "SINHALA": "si", "TIBETAN": "bo",
 }  # fmt: skip
+# Written in the script of another language, by whose name their text is called.
+WRITTEN_AS = {"yue": "zh"}
 NAMES = {
     "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "as": "Assamese", "az": "Azerbaijani",
     "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali", "bo": "Tibetan", "br": "Breton",
@@ -134,9 +136,8 @@ def language_outside(text: str, languages: Collection[str]) -> str | None:
 @cache
 def script_of(language: str) -> str | None:
     """Return the script of a language as its characters' names begin; None if not known."""
-    language = {"yue": "zh"}.get(language, language)
     for script, code in SCRIPTS.items():
-        if code == language:
+        if code == WRITTEN_AS.get(language, language):
             return script
     return main_script(" ".join(_tables().get(language, ())))
 
